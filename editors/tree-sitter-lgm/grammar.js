@@ -37,13 +37,14 @@ module.exports = grammar({
 
   supertypes: ($) => [$._item, $._statement, $._expression],
 
-  // `vector` and `in` are plain names but where they mean something.
+  // `vector`, `in`, `table` and `function` are plain names but where they mean something.
   inline: ($) => [$._name],
 
   rules: {
     source_file: ($) => repeat(choice($._item, ';')),
 
-    _item: ($) => choice($.import, $.domain, $.element, $.modal, $.component, $.model),
+    _item: ($) =>
+      choice($.import, $.domain, $.element, $.modal, $.component, $.model, $.function, $.constant_declaration),
 
     // ---- Items -----------------------------------------------------------------------------------------------------
 
@@ -74,6 +75,9 @@ module.exports = grammar({
     component: ($) => seq('component', field('name', $._name), optional($.formals), $.block),
     model: ($) => seq('model', field('name', $._name), $.block),
 
+    // The word is a name elsewhere.
+    function: ($) => seq('function', field('name', $._name), $.formals, '=', field('value', $._expression), ';'),
+
     formals: ($) => seq('(', optional(commaSeparated($.formal)), ')'),
     formal: ($) =>
       seq(
@@ -84,7 +88,7 @@ module.exports = grammar({
       ),
 
     _laws: ($) => alias($._law_block, $.block),
-    _law_block: ($) => body(choice($.port_declaration, $.law_setting, $.equation, $.mode, $.mode_change)),
+    _law_block: ($) => body(choice($.port_declaration, $.table_declaration, $.law_setting, $.equation, $.mode, $.mode_change)),
     law_setting: ($) => seq(field('name', $._name), field('value', $._name), ';'),
     equation: ($) => seq(field('left', $._expression), '=', field('right', $._expression), ';'),
     // `mode open { through = 0; }`; the word is a name elsewhere.
@@ -118,6 +122,7 @@ module.exports = grammar({
         $.output_declaration,
         $.state_declaration,
         $.discrete_declaration,
+        $.table_declaration,
         $.instance,
         $.bond_chain,
         $.for_statement,
@@ -149,6 +154,9 @@ module.exports = grammar({
     output_declaration: ($) => seq('output', $._indexed, ';'),
     state_declaration: ($) => seq('state', $._indexed, ';'),
     discrete_declaration: ($) => seq('discrete', $._indexed, ';'),
+    // `table t = [[0, 1], [2, 3]], outside = hold;`; the word is a name elsewhere.
+    table_declaration: ($) =>
+      seq('table', field('name', $._name), '=', field('value', $._expression), repeat(seq(',', $.attribute)), ';'),
     _indexed: ($) => seq($.declared, '=', field('value', $._expression), repeat(seq(',', $.attribute))),
 
     declared: ($) => seq(field('name', $._name), repeat($.indices), optional('vector')),
@@ -277,7 +285,7 @@ module.exports = grammar({
     negation: ($) => prec(PRECEDENCE.negation, seq('-', $._expression)),
     not: ($) => prec(PRECEDENCE.not, seq('not', $._expression)),
 
-    // A unit binds to a literal alone; after anything else brackets are an index.
+    // A unit binds to the literal before it; after anything else brackets are an index, or a unit after a space.
     quantity: ($) => prec(PRECEDENCE.postfix, seq($.number, $.unit)),
     list: ($) => prec.right(PRECEDENCE.postfix, seq('[', commaSeparated($._expression), ']', optional($.unit))),
     parenthesized: ($) => seq('(', $._expression, ')'),
@@ -307,7 +315,7 @@ module.exports = grammar({
     member: ($) =>
       prec(PRECEDENCE.postfix, seq(field('base', $._expression), '.', field('member', $._member_name))),
     index: ($) => prec(PRECEDENCE.postfix, seq(field('base', $._expression), $.indices)),
-    indices: ($) => seq('[', commaSeparated($._expression), ']'),
+    indices: ($) => seq('[', choice('%', commaSeparated($._expression)), ']'),
 
     // ---- Units -----------------------------------------------------------------------------------------------------
 
@@ -315,7 +323,7 @@ module.exports = grammar({
     _unit_product: ($) => seq($._unit_part, repeat(seq(choice('.', '/', '*'), $._unit_part))),
     _unit_part: ($) =>
       seq(
-        choice(alias($._name, $.unit_name), $.number, seq('(', $._unit_product, ')')),
+        choice(alias(choice($._name, '%'), $.unit_name), $.number, seq('(', $._unit_product, ')')),
         optional(seq('^', $.exponent)),
       ),
     exponent: ($) => {
@@ -325,7 +333,7 @@ module.exports = grammar({
 
     // ---- Words -----------------------------------------------------------------------------------------------------
 
-    _name: ($) => choice($.identifier, alias(choice('in', 'vector'), $.identifier)),
+    _name: ($) => choice($.identifier, alias(choice('in', 'vector', 'table', 'function'), $.identifier)),
     // `bar.port[k]` is a port of a modal block.
     _member_name: ($) => choice($._name, alias('port', $.identifier)),
 

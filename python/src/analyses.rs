@@ -71,6 +71,9 @@ fn found_modes(py: Python<'_>, session: &Session, shapes: bool, sensitivity: Vec
             false => Ok(modes_json(system, &found, false, &[]).to_string()),
         };
     }
+    let own = py.detach(|| session.0.with_varied(&sensitivity));
+    let own = own.map_err(|faults| compile_error(py, &faults))?.map(Session);
+    let session = own.as_ref().unwrap_or(session);
     session.ask(py, true, |whole, diagnostics| {
         let (system, storage) = match shapes {
             true => {
@@ -191,7 +194,7 @@ fn estimate(
     columns: Vec<(String, Vec<f64>)>,
     vary: Vec<String>,
 ) -> PyResult<String> {
-    let compilation = py.detach(|| session.0.parametric());
+    let compilation = py.detach(|| session.0.parametric(&vary));
     let compilation = compilation.map_err(|faults| compile_error(py, &faults))?;
     let mut map = compilation.map().clone();
     let found = py.detach(|| {

@@ -31,9 +31,16 @@ pub(super) struct ModelArguments {
     /// The model to use; by default the last one in the file (`check` checks all of them)
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// Sets a `param` or `const`, such as `--set m=3` (in SI units) or `--set "m=3 [kg]"`; repeatable
+    /// Sets a `param` or `const`, such as `--set m=3` (in SI units) or `--set "m=3 [kg]"`, or a parameter of an instance,
+    /// `--set motor.R_a=2`; repeatable
     #[arg(long, value_name = "NAME=VALUE", allow_hyphen_values = true)]
     set: Vec<String>,
+    /// Parameters of instances that vary over the runs of a command.
+    #[arg(skip)]
+    varied: Vec<String>,
+    /// True if a command computed some of the values.
+    #[arg(skip)]
+    is_computed: bool,
     /// Sets the modes of elements, such as `--mode d1=conducting,d2=blocking`; repeatable
     #[arg(long, value_name = "ELEM=MODE,..")]
     mode: Vec<String>,
@@ -216,6 +223,8 @@ impl ModelArguments {
             file,
             model: None,
             set: Vec::new(),
+            varied: Vec::new(),
+            is_computed: false,
             mode: Vec::new(),
             include: Vec::new(),
             open_discretes: false,
@@ -252,10 +261,20 @@ impl ModelArguments {
         model
     }
 
+    /// Returns the same model for a command that varies parameters, given by their names or by options `name=..`.
+    pub(super) fn varying<'o>(&self, options: impl IntoIterator<Item = &'o String>) -> ModelArguments {
+        let names = options.into_iter().filter_map(|text| text.split('=').next());
+        ModelArguments {
+            varied: names.map(|name| name.trim().to_string()).collect(),
+            ..self.clone()
+        }
+    }
+
     /// Returns the same model with a parameter set to a number in its declared unit.
     pub(super) fn with_number(&self, name: &str, value: f64) -> ModelArguments {
         let mut model = self.clone();
         model.set.push(format!("{name}={value:?}"));
+        model.is_computed = true;
         model
     }
 
@@ -501,6 +520,8 @@ impl ModelArguments {
         Choice {
             model: self.model.clone(),
             set: self.set.clone(),
+            varied: self.varied.clone(),
+            are_written: !self.is_computed,
             modes: self.mode.clone(),
             include: self.include.clone(),
             open_discretes: self.open_discretes,

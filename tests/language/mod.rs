@@ -5,6 +5,7 @@ mod distributed;
 mod documented_snippets;
 mod elaborate;
 mod every_place;
+mod everyday;
 pub mod format;
 mod imports;
 mod mutated;

@@ -109,7 +109,8 @@ impl Builder {
             shape: shape.to_vec(),
             entries,
             unit: unit.map(si_unit),
-            scale: 1.0,
+            scale: lgm::model::Scale::SI,
+            literal_unit: None,
             span: nowhere(),
             value_span: nowhere(),
             is_constant: false,
@@ -125,7 +126,7 @@ impl Builder {
             symbol,
             signal: None,
             unit: unit.map(si_unit),
-            scale: 1.0,
+            scale: lgm::model::Scale::SI,
             span: nowhere(),
             is_internal: false,
         });

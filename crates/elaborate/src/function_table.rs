@@ -32,6 +32,59 @@ pub(crate) const RANGED: &[&str] = &["sum", "list", "root"];
 /// A table lookup, in an argument and in the body of a block.
 pub(crate) const TABLE: &str = "table";
 
+/// The functions that are written in terms of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expansion {
+    Mod,
+    Log10,
+    Round,
+    Square,
+    Sawtooth,
+    Trapezoid,
+    Pulse,
+}
+
+/// A function that is written in terms of others, with its numbers of arguments and an example of them.
+pub(crate) struct ExpandedFunction {
+    pub name: &'static str,
+    pub kind: Expansion,
+    pub least: usize,
+    pub most: usize,
+    pub example: &'static str,
+}
+
+const fn expanded(
+    name: &'static str,
+    kind: Expansion,
+    (least, most): (usize, usize),
+    example: &'static str,
+) -> ExpandedFunction {
+    ExpandedFunction {
+        name,
+        kind,
+        least,
+        most,
+        example,
+    }
+}
+
+/// All expanded functions.
+pub(crate) const EXPANDED: [ExpandedFunction; 7] = [
+    expanded("mod", Expansion::Mod, (2, 2), "x, 1"),
+    expanded("log10", Expansion::Log10, (1, 1), "x"),
+    expanded("round", Expansion::Round, (1, 1), "x"),
+    expanded("square", Expansion::Square, (1, 2), "period"),
+    expanded("sawtooth", Expansion::Sawtooth, (1, 1), "period"),
+    expanded("trapezoid", Expansion::Trapezoid, (4, 4), "rise, width, fall, period"),
+    expanded("pulse", Expansion::Pulse, (3, 3), "t0, width, period"),
+];
+
+/// Returns the names of the expanded functions that no other function has.
+fn expanded_names() -> impl Iterator<Item = &'static str> {
+    let names = EXPANDED.iter().map(|entry| entry.name);
+    names.filter(|name| Function::ALL.iter().all(|entry| entry.1 != *name))
+}
+
 /// The value just before an event.
 pub(crate) const BEFORE: &str = "before";
 
@@ -42,6 +95,7 @@ pub(crate) fn is_function(name: &str) -> bool {
         || MATRIX_FUNCTIONS.contains(&name)
         || Function::ALL.iter().any(|entry| entry.1 == name)
         || RANGED.contains(&name)
+        || expanded_names().any(|expanded| expanded == name)
 }
 
 /// Returns the names of all functions, for suggestions.
@@ -51,6 +105,7 @@ pub fn function_names() -> impl Iterator<Item = &'static str> {
         .chain(MEASURES.iter().copied())
         .chain(MATRIX_FUNCTIONS.iter().copied())
         .chain(RANGED.iter().copied())
+        .chain(expanded_names())
         .chain([BEFORE])
 }
 
@@ -67,7 +122,10 @@ pub(crate) fn call_example(name: &str) -> String {
         "identity" => "n",
         "sum" | "list" => "i in 1:3, i",
         "root" => "z in 0:1, z",
-        _ => "x",
+        _ => EXPANDED
+            .iter()
+            .find(|entry| entry.name == name)
+            .map_or("x", |entry| entry.example),
     };
     format!("{name}({arguments})")
 }

@@ -39,10 +39,11 @@ mod syntax_queries;
 mod units;
 mod unused;
 
+pub use evaluate::bare_number;
 pub use function_table::{MEASURES, MODAL_MEASURES, PORT_VARIABLES, function_names};
 pub use modal_rules::{MODAL_ARGUMENTS, modal_words};
-pub use options::Settings;
 pub use options::inputs::{InputTarget, input_target, no_such_input};
+pub use options::{Quantity, Settings, quantity};
 pub use outputs::experiment::{ENTRIES as EXPERIMENT_ENTRIES, METHODS as EXPERIMENT_METHODS};
 pub use program::{LIBRARY, LibraryModule, Program, load, load_again};
 pub use sections::Sections;
@@ -96,7 +97,7 @@ pub fn elaborate(program: &Program, map: &SourceMap, settings: &Settings) -> (Op
 pub fn elaborated(program: &Program, map: &SourceMap, settings: &Settings) -> Elaborated {
     let largest = settings.largest.min(Settings::LARGEST);
     let mut diagnostics = names::check(program, map, largest);
-    let (chosen, assignments) = options::read(program, map, settings, &mut diagnostics);
+    let (chosen, parameters) = options::read(program, map, settings, &mut diagnostics);
     // A component that contains itself, and a model that is too large, are not expanded. After a unit instead of an index, every use of the
     // name would also be reported.
     let hopeless = diagnostics
@@ -108,8 +109,9 @@ pub fn elaborated(program: &Program, map: &SourceMap, settings: &Settings) -> El
     let inputs = options::inputs::read(program, chosen, map, &settings.inputs, &mut diagnostics);
     let point = options::point::read(program, chosen, map, &settings.point, &mut diagnostics);
     let cx = Context::new(program, map, chosen, diagnostics, settings.cancellation.clone());
-    let mut evaluator = Evaluator::new(cx, &assignments, &inputs, laws::read);
+    let mut evaluator = Evaluator::new(cx, &parameters, &inputs, laws::read);
     evaluate(&mut evaluator, &point, largest, settings.opened.as_deref());
+    evaluator.report_unknown_parameters();
     let Context {
         mut reports,
         mut arena,

@@ -35,6 +35,41 @@ pub(crate) fn port_names(component: &ast::Component) -> Vec<&str> {
     names
 }
 
+/// Returns the names of a component's inputs, including those in conditions.
+pub(crate) fn input_names(component: &ast::Component) -> Vec<&str> {
+    let mut names = Vec::new();
+    statements(&component.body, &mut |statement| {
+        if let StatementKind::Input(assigned) = &statement.kind {
+            names.push(&*assigned.name.text);
+        }
+    });
+    names
+}
+
+/// Returns the names that an instance of a component binds: its ports and inputs.
+pub(crate) fn bound_names(component: &ast::Component) -> Vec<&str> {
+    let mut names = port_names(component);
+    names.extend(input_names(component));
+    names
+}
+
+/// Returns the bindings of a component's ports and inputs: in separate parentheses, or among the parameters.
+pub(crate) fn bindings(instance: &Instance) -> impl Iterator<Item = (&Name, &Expr)> {
+    let alone: &[ast::Argument] = match instance.bindings {
+        None => &instance.arguments,
+        Some(_) => &[],
+    };
+    let alone = alone
+        .iter()
+        .filter_map(|argument| Some((argument.name.as_ref()?, &argument.value)));
+    let own = instance
+        .bindings
+        .iter()
+        .flatten()
+        .map(|binding| (&binding.name, &binding.value));
+    own.chain(alone)
+}
+
 /// Returns the locations at which the statements of a body declare a name, in all branches.
 pub(crate) fn declared_at(statements: &[Statement], name: &str) -> Option<Span> {
     let is = |declared: &Name| (*declared.text == *name).then_some(declared.span);

@@ -16,17 +16,16 @@ pub(crate) fn unit_meaning(written: &ast::UnitExpr) -> Result<Unit, Diagnostic> 
                 None => (units::nearest_unit(&name), span),
             };
             match near {
-                _ if units::has_offset(&name) => diagnostic
-                    .note(
-                        "units must be multiples of SI units; temperature scales with an offset are not: 0 degC is \
-                     273.15 K",
-                    )
-                    .help("write `[K]`: 20 degC is `293.15 [K]`, and a difference of 20 degC is `20 [K]`"),
                 Some(near) => diagnostic
                     .help(format!("write `{near}`"))
                     .fix(format!("write `{near}`"), span, near),
                 None => diagnostic.help("units are SI names with prefixes, combined with `.`, `/` and `^`: `[N.s/m]`"),
             }
+        }
+        UnitFault::Product(name, span) => {
+            Diagnostic::error(Code::LGM0205, format!("`{name}` cannot be a factor of another unit"))
+                .label(span, "a logarithm has no product")
+                .help("write it alone, `20 [dB]`, and multiply by the other quantity")
         }
         UnitFault::Exponent(name, span) => {
             Diagnostic::error(Code::LGM0205, format!("the exponent of `{name}` cannot be used here"))

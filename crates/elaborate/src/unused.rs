@@ -5,6 +5,7 @@
 
 use super::context::Context;
 use super::evaluate::Evaluator;
+use super::options::ParameterOptions;
 use super::{Program, evaluate, laws};
 use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::Code;
@@ -78,7 +79,8 @@ fn found_in(
     cancellation: &Cancellation,
 ) -> Vec<Diagnostic> {
     let cx = Context::new(program, map, model, Vec::new(), cancellation.clone());
-    let mut evaluator = Evaluator::new(cx, &[], &[], laws::read);
+    let options = ParameterOptions::default();
+    let mut evaluator = Evaluator::new(cx, &options, &[], laws::read);
     evaluate(&mut evaluator, &[], LARGEST, None);
     let mut found = evaluator.into_context().reports.diagnostics;
     found.retain(|each| {

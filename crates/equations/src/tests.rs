@@ -62,7 +62,8 @@ impl Builder {
                 value: BigRational::from_integer(value.into()),
             }],
             unit: None,
-            scale: 1.0,
+            scale: lgm_model::Scale::SI,
+            literal_unit: None,
             span: span(),
             value_span: span(),
             is_constant: false,
@@ -77,7 +78,7 @@ impl Builder {
             symbol,
             signal: None,
             unit: None,
-            scale: 1.0,
+            scale: lgm_model::Scale::SI,
             span: span(),
             is_internal: false,
         });

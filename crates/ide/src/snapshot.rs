@@ -161,7 +161,7 @@ impl Snapshot {
 /// Returns the options for other parameter values, which are requested in SI: an option uses the unit after the name of the parameter.
 fn options(model: &Model, asked: &dyn Fn(&str) -> Option<f64>) -> Vec<String> {
     let option = |parameter: &Parameter| {
-        let value = asked(&parameter.name)? / parameter.scale;
+        let value = parameter.scale.from_si(asked(&parameter.name)?);
         Some(format!("{}={value:?}", parameter.name))
     };
     model.parameters.iter().filter_map(option).collect()

@@ -25,7 +25,7 @@ pub use experiment::{Experiment, ExperimentEntry};
 pub use graph::{Bond, BondEnd, Connection, Domain, Element, Graph, JunctionKind, Node, Port, StateChoice};
 pub use ids::{BondId, DomainId, ElementId, NodeId, PathId, PortId, Variable};
 pub use law::{Closed, Dissipator, Law, Matrix, NonlinearLaw, StorageForm};
-pub use units::SiUnit;
+pub use units::{Scale, SiUnit};
 
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, SymbolKind};
 use lgm_algebra::units::Dimension;
@@ -120,10 +120,12 @@ pub struct Parameter {
     pub entries: Vec<ParameterEntry>,
     /// The SI unit of the values ("kg", "N/m"); `None` if unknown.
     pub unit: Option<SiUnit>,
-    /// The SI value of 1 in the unit after the name; 1 without a unit.
-    pub scale: f64,
+    /// The conversion from the unit after the name; that of SI without a unit.
+    pub scale: Scale,
     /// Its name in the source.
     pub span: Span,
+    /// The unit of the literal that is its value, as written, if the numbers are not those in SI and no unit follows the name: `uH`.
+    pub literal_unit: Option<Arc<str>>,
     /// The location of its value: in the source, or in the option that replaces it.
     pub value_span: Span,
     /// True for a constant of a modal block, such as the stiffness of a mode, which cannot be declared or set.
@@ -154,8 +156,8 @@ pub struct Input {
     pub signal: Option<ExprId>,
     /// The SI unit, if known.
     pub unit: Option<SiUnit>,
-    /// The SI value of 1 in the unit after the name; 1 without a unit.
-    pub scale: f64,
+    /// The conversion from the unit after the name; that of SI without a unit.
+    pub scale: Scale,
     /// Its name in the source.
     pub span: Span,
     /// True for an internal input: a function of time, not settable, whose time derivative appears in the equations.

@@ -133,6 +133,13 @@ pub struct PointValue {
 }
 
 impl StateSystem {
+    /// Returns true if an entry of a parameter, by its index in all entries, is fixed: it determines instants.
+    pub fn is_fixed(&self, entry: usize) -> bool {
+        let mut entries = self.parameters.iter().flat_map(|parameter| &parameter.entries);
+        let derived = entries.nth(entry).and_then(|entry| entry.derived);
+        derived.is_some_and(|derived| self.exprs.symbols_of(&[derived]).is_empty())
+    }
+
     /// Returns the declared inputs, which precede the internal ones.
     pub fn declared_inputs(&self) -> impl Iterator<Item = &Input> {
         self.inputs.iter().filter(|input| !input.is_internal)

@@ -3,7 +3,7 @@
 use crate::disk::Disk;
 use lgm_elaborate::Settings;
 use lgm_equations::StateRequest;
-use lgm_model::Model;
+use lgm_model::{Model, Scale};
 use lgm_source::SourceMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -13,8 +13,12 @@ use std::path::PathBuf;
 pub struct Choice {
     /// The name of the model; by default the last one of the text.
     pub model: Option<String>,
-    /// Values of a `param` or `const`, as `m=3` or `m=3 [kg]`.
+    /// Values of a `param` or `const`, as `m=3` or `m=3 [kg]`, or of a parameter of an instance, as `motor.R_a=2`.
     pub set: Vec<String>,
+    /// Parameters of instances that vary over runs, as `motor.R_a`; other names are ignored.
+    pub varied: Vec<String>,
+    /// True if a person wrote the values: numbers without a unit are warned of if the text gives the parameter in another unit than SI.
+    pub are_written: bool,
     /// Modes of elements, as `d1=conducting`.
     pub modes: Vec<String>,
     /// Folders for imports.
@@ -31,6 +35,8 @@ impl Choice {
         Settings {
             sets: sets.collect(),
             model: self.model.clone(),
+            varied: self.varied.clone(),
+            are_written: self.are_written,
             modes: self.modes.clone(),
             open_discretes: self.open_discretes,
             ..Settings::default()
@@ -89,7 +95,7 @@ impl Value {
         let parameters = model.into_iter().flat_map(|model| &model.parameters);
         let declared = parameters
             .into_iter()
-            .find(|parameter| *parameter.name == *name && parameter.scale != 1.0);
+            .find(|parameter| *parameter.name == *name && parameter.scale != Scale::SI);
         match (self, declared.and_then(|parameter| parameter.unit.as_ref())) {
             (Value::Text(_), _) | (_, None) => format!("{name}={self}"),
             (_, Some(unit)) => format!("{name}={self} [{unit}]"),

@@ -15,6 +15,7 @@ use lgm_draw::{Drawing, Kind, Manner};
 use lgm_elaborate::Settings;
 use lgm_emit::code::{CodeOptions, Package, Target};
 use lgm_equations::{Options, StateSystem};
+use lgm_model::Model;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use lgm_source::{SourceId, SourceMap, Sources};
 use std::path::{Path, PathBuf};
@@ -159,9 +160,33 @@ impl Session {
     ///
     /// If the model has no such parameter, or its equations have errors with these values.
     pub fn with_parameters(&self, values: &[(String, Value)]) -> Result<Session, Faults> {
-        let model = self.compilation.model();
-        let options: Vec<String> = values.iter().map(|(name, value)| value.option(name, model)).collect();
-        Session::of(self.compilation.with_values(&options))
+        let written = |model: Option<&Model>| -> Vec<String> {
+            values.iter().map(|(name, value)| value.option(name, model)).collect()
+        };
+        let options = written(self.compilation.model());
+        let found = self.compilation.with_values(&options);
+        // The unit of an instance's parameter is known only after the parameter is set for the first time.
+        let again = written(found.model().or(self.compilation.model()));
+        Session::of(match again == options {
+            true => found,
+            false => self.compilation.with_values(&again),
+        })
+    }
+
+    /// Returns the same model with parameters of instances (`motor.R_a`) as symbols, for analyses that vary or differentiate by them;
+    /// `None` if no name is that of an instance's parameter.
+    ///
+    /// # Errors
+    ///
+    /// If the model has no such parameter.
+    pub fn with_varied(&self, names: &[String]) -> Result<Option<Session>, Faults> {
+        if names.iter().all(|name| !name.contains('.')) {
+            return Ok(None);
+        }
+        let compilation = self.compilation.asked_anew(|_, request| {
+            request.settings.varied.extend(names.iter().cloned());
+        });
+        Session::of(compilation).map(Some)
     }
 
     /// Returns the same model, linearised at given values of states, inputs and time (`theta=0.1`), or at an equilibrium near them.
@@ -239,13 +264,15 @@ impl Session {
     }
 
     /// Returns the equations with symbolic parameters in the form that runs with varied values use
-    /// ([`fit`](crate::analysis::fit::fit)).
+    /// ([`fit`](crate::analysis::fit::fit)). The varied names may include parameters of instances.
     ///
     /// # Errors
     ///
-    /// If the equations are singular with the numbers of the parameters.
-    pub fn parametric(&self) -> Result<Compilation, Faults> {
-        whole(self.asked(false, |options| (options.readable, options.numeric) = (false, true)))
+    /// If the equations are singular with the numbers of the parameters, or an instance has no such parameter.
+    pub fn parametric(&self, varied: &[String]) -> Result<Compilation, Faults> {
+        let own = self.with_varied(varied)?;
+        let session = own.as_ref().unwrap_or(self);
+        whole(session.asked(false, |options| (options.readable, options.numeric) = (false, true)))
     }
 
     /// Compiles the same texts and values in another form.

@@ -234,6 +234,8 @@ fn doc_mut(item: &mut Item) -> Option<&mut Option<Arc<str>>> {
         Item::Component(component) => Some(&mut component.doc),
         Item::Modal(modal) => Some(&mut modal.doc),
         Item::Model(model) => Some(&mut model.doc),
+        Item::Function(function) => Some(&mut function.doc),
+        Item::Const(constant) => Some(&mut constant.doc),
     }
 }
 

@@ -39,20 +39,10 @@ pub enum Item {
     Modal(Modal),
     /// `model M { .. }`
     Model(Model),
-}
-
-impl Item {
-    /// Returns the whole item, without its `///` lines.
-    pub fn span(&self) -> Span {
-        match self {
-            Item::Import(import) => import.span,
-            Item::Domain(domain) => domain.span,
-            Item::Element(element) => element.span,
-            Item::Component(component) => component.span,
-            Item::Modal(modal) => modal.span,
-            Item::Model(model) => model.span,
-        }
-    }
+    /// `function f(x [m], y) = x*y;`
+    Function(Function),
+    /// `const g = 9.80665 [m/s^2];` outside of models.
+    Const(Const),
 }
 
 /// `import "path.lgm";` or `import name;`
@@ -147,6 +137,8 @@ pub struct Element {
     pub domain: Option<Name>,
     /// `port a, b;` names (with optional own domain); empty for a one-port.
     pub ports: Vec<PortDecl>,
+    /// `table t = ..;`
+    pub tables: Vec<Table>,
     /// Law equations.
     pub equations: Vec<Equation>,
     /// `mode NAME { .. }`, in order; exactly one mode is active at a time.
@@ -251,6 +243,43 @@ pub struct Model {
     pub span: Span,
 }
 
+/// `function f(x [m], y) = x*y;`
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// `///` lines.
+    pub doc: Option<Arc<str>>,
+    /// Its name.
+    pub name: Name,
+    /// Its arguments.
+    pub formals: Vec<Formal>,
+    /// Its value.
+    pub value: Expr,
+    /// The whole item.
+    pub span: Span,
+}
+
+/// `const g = 9.80665 [m/s^2];` outside of models.
+#[derive(Clone, Debug)]
+pub struct Const {
+    /// `///` lines.
+    pub doc: Option<Arc<str>>,
+    /// Name, unit and value.
+    pub assigned: Assigned,
+    /// The whole item.
+    pub span: Span,
+}
+
+/// `table t = [[0, 1], [2, 3]], outside = hold;`
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Its name.
+    pub name: Name,
+    /// Its rows, or `csv("file.csv", "column")`.
+    pub value: Expr,
+    /// `method = smooth`, `outside = hold`.
+    pub attributes: Vec<Attribute>,
+}
+
 /// A modal block.
 #[derive(Clone, Debug)]
 pub struct Modal {
@@ -318,6 +347,8 @@ pub enum StatementKind {
     Experiment(Vec<Attribute>),
     /// `discrete hits = 0;`
     Discrete(Indexed),
+    /// `table t = [[0, 1], [2, 3]];`
+    Table(Table),
     /// `when h <= 0 { .. }`
     When(When),
     /// `every Ts from t0 { .. }`
@@ -429,13 +460,6 @@ pub struct When {
     pub body: Vec<Action>,
 }
 
-impl When {
-    /// Returns true for `when initially { .. }`.
-    pub fn is_initial(&self) -> bool {
-        matches!(&self.condition.kind, ExprKind::Name(name) if &*name.text == "initially")
-    }
-}
-
 /// `every PERIOD from FIRST { .. }`: assignments at equal time intervals.
 #[derive(Clone, Debug)]
 pub struct Every {
@@ -511,6 +535,8 @@ pub enum ExprKind {
     Call(Name, Vec<Argument>),
     /// `sum(i in 1:N, body)` and `root(z in a:b, body)`.
     Over(Box<Over>),
+    /// `f(x) [V]`, `(a + b) [degC]`: a value in a unit. In an output the unit belongs to the whole expression.
+    InUnit(Box<Expr>, UnitExpr),
     /// `[a, b]` or `[[a, b], [c, d]]`, with the unit bound to it.
     List(Vec<Expr>, Option<UnitExpr>),
     /// `a + b - c`: first term first; `true` marks a subtracted term.

@@ -5,7 +5,6 @@ mod items;
 mod units;
 
 use super::ast::*;
-use super::symbols;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, Span};
@@ -40,6 +39,8 @@ pub enum DomainEntry {
 pub enum LawEntry {
     /// `port a, b;`
     Ports(Vec<PortDecl>, Span),
+    /// `table t = [[0, 1], [2, 3]];`
+    Table(Table),
     /// `mode i;`, `drive across;`
     Words(Name, Name, Span),
     /// `through = C*der(across);`
@@ -248,61 +249,16 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Builds `base[i, j]`; rejects a unit in the brackets, because units bind only to literals.
+    /// Builds `base[i, j]`, or `base [V]` with a unit after a space.
     pub fn index(&self, start: usize, base: Expr, brackets: (usize, Vec<Expr>), end: usize) -> Expr {
         let (open, indices) = brackets;
-        let spaced = base.span.end as usize != open;
         if let [only] = &indices[..]
-            && spaced
-            && self.reads_as_unit(only)
+            && base.span.end as usize != open
+            && let Some(unit) = self.read_as_unit(only, (open, end))
         {
-            let unit = &self.text[open..end];
-            let words = self.words(base.span);
-            let words = match base.kind {
-                ExprKind::Name(_) | ExprKind::Call(..) | ExprKind::Member(..) | ExprKind::Index(..) => {
-                    words.to_string()
-                }
-                _ if words.starts_with('(') => words.to_string(),
-                _ => format!("({words})"),
-            };
-            self.report(
-                Diagnostic::error(
-                    Code::LGM0020,
-                    "a unit applies to a number or a `[..]` literal, not to an expression",
-                )
-                .label(self.span(open, end), "no literal precedes this unit")
-                .help(format!("write it as a factor: `{words}*1 {unit}`")),
-            );
-            return base;
+            return self.expr(start, ExprKind::InUnit(Box::new(base), unit), end);
         }
         self.expr(start, ExprKind::Index(Box::new(base), indices), end)
-    }
-
-    /// Returns true if an index looks like a unit: it contains only known symbols not declared in this text, or operators that are
-    /// meaningless in an index.
-    fn reads_as_unit(&self, index: &Expr) -> bool {
-        let known = |name: &Name| symbols::is_unit(&name.text) && !self.declared.contains(&*name.text);
-        let factor = |expr: &Expr| match &expr.kind {
-            ExprKind::Name(name) => known(name),
-            ExprKind::Number(text, None) => &**text == "1",
-            ExprKind::Power(parts) => matches!(&parts[0].kind, ExprKind::Name(name) if known(name)),
-            ExprKind::Member(..) => {
-                let mut inner = expr;
-                while let ExprKind::Member(base, member) = &inner.kind {
-                    if !known(member) {
-                        return false;
-                    }
-                    inner = base;
-                }
-                matches!(&inner.kind, ExprKind::Name(name) if known(name))
-            }
-            _ => false,
-        };
-        match &index.kind {
-            ExprKind::Number(..) => false,
-            ExprKind::Product(factors) => factors.iter().all(|(_, part)| factor(part)),
-            _ => factor(index),
-        }
     }
 
     /// Builds `a < b`; rejects chained comparisons.

@@ -26,17 +26,25 @@ impl Stop {
     }
 }
 
-/// Finds the `from` of `every period from first {`, which is a name elsewhere: it follows an operand, where no name can be.
+/// Finds words that are names elsewhere: the `from` of `every period from first {` follows an operand, where no name can be; `table` and
+/// `function` start a declaration and precede its name.
 #[derive(Default)]
 struct Heads {
     in_every: bool,
     after_operand: bool,
+    /// True if the last token was not the start of a declaration.
+    is_inside: bool,
 }
 
 impl Heads {
-    fn read<'t>(&mut self, token: Token<'t>) -> Token<'t> {
+    fn read<'t>(&mut self, token: Token<'t>, next: Option<Token<'t>>) -> Token<'t> {
         let after_operand = std::mem::take(&mut self.after_operand);
+        let is_end = matches!(token, Token::Semicolon | Token::BraceOpen | Token::BraceClose);
+        let is_inside = std::mem::replace(&mut self.is_inside, !is_end);
+        let names_next = matches!(next, Some(Token::Name(_) | Token::In | Token::Vector));
         match token {
+            Token::Name("table") if !is_inside && names_next => return Token::Table,
+            Token::Name("function") if !is_inside && names_next => return Token::Function,
             Token::Every => self.in_every = true,
             Token::BraceOpen | Token::BraceClose | Token::Semicolon => self.in_every = false,
             Token::Name("from") if self.in_every && after_operand => return Token::From,
@@ -53,12 +61,13 @@ impl Heads {
 pub fn run<'t>(context: &Context<'t>, start: Token<'t>, tokens: &[Spanned<'t>]) -> Result<Parsed, Stop> {
     let mut taken = 0;
     let first = tokens.first().map_or(0, |token| token.0);
-    let stream = std::iter::once((first, start, first)).chain(tokens.iter().map(|token| {
-        taken += 1;
-        *token
-    }));
     let mut heads = Heads::default();
-    let stream = stream.map(|(start, token, end)| Ok((start, heads.read(token), end)));
+    let rest = tokens.iter().enumerate().map(|(at, (start, token, end))| {
+        taken += 1;
+        let next = tokens.get(at + 1).map(|next| next.1);
+        (*start, heads.read(*token, next), *end)
+    });
+    let stream = std::iter::once((first, start, first)).chain(rest).map(Ok);
     let result = RootParser::new().parse(context, stream);
     result.map_err(|error| {
         let (index, expected) = match error {

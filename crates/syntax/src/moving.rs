@@ -82,7 +82,10 @@ whole! {
     UnitExpr { factors, span }
     UnitFactor { name, exponent }
     Formal { structural, name, unit, default }
-    Element { doc, name, formals, domain, ports, equations, modes, span }
+    Element { doc, name, formals, domain, ports, tables, equations, modes, span }
+    Function { doc, name, formals, value, span }
+    Const { doc, assigned, span }
+    Table { name, value, attributes }
     ElementMode { name, law, changes, span }
     ModeChange { condition, to, sets, span }
     Setting { target, value }
@@ -111,12 +114,12 @@ whole! {
 }
 
 choice! {
-    Item { Import(item) Domain(item) Element(item) Component(item) Modal(item) Model(item) }
+    Item { Import(item) Domain(item) Element(item) Component(item) Modal(item) Model(item) Function(item) Const(item) }
     ImportTarget { Path(words, span) Module(name) }
     StatementKind {
         Node(junctions) Zero(junctions) One(junctions) Port(ports) Param(assigned) Const(assigned) Input(assigned)
         Signal(indexed) Output(indexed) State(indexed) Instance(instance) Chain(ends) For(each) If(choice)
-        Experiment(settings) Discrete(indexed) When(when) Every(every) Faulty(faulty)
+        Experiment(settings) Discrete(indexed) When(when) Every(every) Table(table) Faulty(faulty)
     }
     Action { Assign(assignment) If(choice) }
 }
@@ -135,6 +138,10 @@ impl Move for ExprKind {
             Index(base, indices) => {
                 base.shift(by);
                 indices.shift(by);
+            }
+            InUnit(base, unit) => {
+                base.shift(by);
+                unit.shift(by);
             }
             Call(name, arguments) => {
                 name.shift(by);

@@ -12,7 +12,7 @@ use super::ast::Item;
 use super::build::{Context, Parsed};
 use super::driver::{self, Stop};
 use super::explain::{self, Fault, FilePart};
-use super::token::{Spanned, Token};
+use super::token::{self, Spanned, Token};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS};
 
@@ -99,10 +99,20 @@ impl<'t> Recovery<'_, 't> {
                 self.position += 1;
             } else if token.begins_item() {
                 self.item();
+            } else if token == Token::Const || self.function_starts(self.position) {
+                self.kept.clear();
+                self.flat_item(FilePart::Statement);
             } else {
                 self.outside();
             }
         }
+    }
+
+    /// Returns true if tokens read `function f(`.
+    fn function_starts(&self, index: usize) -> bool {
+        self.at(index) == Some(Token::Name("function"))
+            && matches!(self.at(index + 1), Some(Token::Name(_)))
+            && self.at(index + 2) == Some(Token::ParenOpen)
     }
 
     /// Returns true if the search for errors continues.
@@ -130,7 +140,7 @@ impl<'t> Recovery<'_, 't> {
 
     /// Returns true if an item starts at a token: its word is reserved and a statement could start there.
     fn item_starts(&self, index: usize) -> bool {
-        self.at(index).is_some_and(|token| token.begins_item())
+        (self.at(index).is_some_and(|token| token.begins_item()) || self.function_starts(index))
             && (self.first_on_line(index)
                 || matches!(
                     self.at(index - 1),
@@ -152,42 +162,6 @@ impl<'t> Recovery<'_, 't> {
             Some(token) if token.begins_statement() => self.at(index.saturating_sub(1)) != Some(Token::Dot),
             _ => false,
         }
-    }
-
-    /// Returns true if tokens read `name :`, `name[..] :` or `name ->`, like the start of an instance or a chain.
-    fn looks_like_instance(&self, index: usize) -> bool {
-        if !matches!(self.at(index), Some(Token::Name(_))) {
-            return false;
-        }
-        let mut next = index + 1;
-        while self.at(next) == Some(Token::BracketOpen) {
-            let limit = next + 64;
-            let mut level = 0;
-            while next < limit {
-                match self.at(next) {
-                    Some(Token::BracketOpen) => level += 1,
-                    Some(Token::BracketClose) => level -= 1,
-                    Some(Token::Semicolon | Token::BraceOpen | Token::BraceClose) | None => return false,
-                    _ => {}
-                }
-                next += 1;
-                if level == 0 {
-                    break;
-                }
-            }
-            if level != 0 {
-                return false;
-            }
-        }
-        matches!(self.at(next), Some(Token::Colon | Token::Arrow))
-    }
-
-    /// Returns true if tokens that satisfy [`Recovery::looks_like_instance`] declare an instance: no expression continues like that.
-    fn declares_instance(&self, index: usize) -> bool {
-        let signs = (index..self.all.len()).map(|index| self.at(index));
-        let mut ends =
-            signs.filter(|token| matches!(token, Some(Token::Colon | Token::Arrow | Token::Semicolon) | None));
-        ends.next() == Some(Some(Token::Colon))
     }
 
     fn keep(&mut self, from: usize, to: usize) {
@@ -236,6 +210,13 @@ impl<'t> Recovery<'_, 't> {
                 .label(span, "every `{` before it is already closed")
                 .help("remove it, or check for an extra `}` above"),
             _ if self.opens_mode(start) => explain::mode_elsewhere("outside of an element", span),
+            Token::Name(name) if token::is_reserved(&name.to_lowercase()) => {
+                let word = name.to_lowercase();
+                Diagnostic::error(Code::LGM0044, format!("`{name}` starts no item"))
+                    .label(span, "reserved words are written in lower case")
+                    .help(format!("write `{word}`"))
+                    .fix(format!("write `{word}`"), span, word)
+            }
             _ if token.begins_statement() || matches!(token, Token::Name(_)) => Diagnostic::error(
                 Code::LGM0044,
                 format!("`{words}` is outside any model or component"),
@@ -247,7 +228,7 @@ impl<'t> Recovery<'_, 't> {
                 format!("expected a model or another item, found `{words}`"),
             )
             .label(span, "an item cannot start like this")
-            .help("a file contains `import`, `domain`, `element`, `component`, `modal` and `model` items"),
+            .help("a file contains `import`, `domain`, `element`, `component`, `modal`, `model`, `function` and `const` items"),
         };
         self.diagnostics.push(diagnostic);
     }
@@ -258,7 +239,7 @@ impl<'t> Recovery<'_, 't> {
         self.measure_surplus();
         let keyword = self.at(start);
         if keyword == Some(Token::Import) {
-            self.import();
+            self.flat_item(FilePart::Import);
             return;
         }
         let body = match keyword {
@@ -309,7 +290,8 @@ impl<'t> Recovery<'_, 't> {
         self.diagnostics.extend(self.context.take_diagnostics());
     }
 
-    fn import(&mut self) {
+    /// Reads an item without a body, up to its semicolon.
+    fn flat_item(&mut self, part: FilePart) {
         let start = self.position;
         let mut end = start + 1;
         while end < self.all.len() && !self.item_starts(end) {
@@ -327,11 +309,11 @@ impl<'t> Recovery<'_, 't> {
                 end = start + stop.index;
                 self.keep(start, end);
                 self.diagnostics
-                    .push(explain::missing_semicolon(self.context, FilePart::Import, &self.kept));
+                    .push(explain::missing_semicolon(self.context, part, &self.kept));
                 self.keep_made(Token::Semicolon);
                 self.build();
             }
-            Err(stop) => self.explain(FilePart::Import, start, end, &stop),
+            Err(stop) => self.explain(part, start, end, &stop),
         }
         self.position = end;
     }

@@ -318,10 +318,20 @@ impl Fault<'_, '_> {
         let one_name = matches!(first.1, Token::Param | Token::Const | Token::Input);
         (self.part == FilePart::Statement && one_name && self.is(Token::Comma) && self.open().is_empty()).then(|| {
             let word = self.words(first);
-            let next = self
-                .tokens
-                .get(self.stop.index + 1)
-                .map_or("b", |token| self.words(*token));
+            let next = self.tokens.get(self.stop.index + 1);
+            if let (Some(before), Some(comma), Some(after)) = (self.previous(), self.found(), next)
+                && let (Token::Number(whole), Token::Number(fraction)) = (before.1, after.1)
+                && before.2 == comma.0
+                && comma.2 == after.0
+            {
+                let number = format!("{whole}.{fraction}");
+                let span = self.span(before).to(self.span(*after));
+                return Diagnostic::error(Code::LGM0047, "numbers have a decimal point")
+                    .label(self.place(), "this comma separates two values")
+                    .help(format!("write `{number}`"))
+                    .fix(format!("write `{number}`"), span, number);
+            }
+            let next = next.map_or("b", |token| self.words(*token));
             Diagnostic::error(Code::LGM0047, format!("one `{word}` declares one name"))
                 .label(self.place(), "expected `;`")
                 .help(format!("write `;` and a new `{word} {next} = ..;`"))
@@ -347,6 +357,36 @@ impl Fault<'_, '_> {
             "p" => "-12",
             _ => "",
         };
+        // `4k7` as on resistors.
+        let (letters, digits) = name.split_at(name.find(|letter: char| letter.is_ascii_digit()).unwrap_or(name.len()));
+        let exponent = match letters {
+            "k" | "K" => "3",
+            "M" => "6",
+            "m" => "-3",
+            "u" => "-6",
+            "n" => "-9",
+            "p" => "-12",
+            _ => "",
+        };
+        if !exponent.is_empty()
+            && !digits.is_empty()
+            && digits.bytes().all(|byte| byte.is_ascii_digit())
+            && previous.2 == found.0
+        {
+            let value = format!("{number}.{digits}e{exponent}");
+            return Some(
+                Diagnostic::error(Code::LGM0039, "a prefix is not a decimal point")
+                    .label(self.place(), "a prefix belongs to a unit in brackets")
+                    .help(format!(
+                        "write `{value}`, or a unit with its prefix, such as `{number}.{digits} [{letters}ohm]`"
+                    ))
+                    .fix(
+                        format!("write `{value}`"),
+                        self.span(previous).to(self.span(found)),
+                        value,
+                    ),
+            );
+        }
         if !unit && !power.is_empty() && previous.2 == found.0 {
             return Some(
                 Diagnostic::error(Code::LGM0039, "a prefix alone is not a factor")

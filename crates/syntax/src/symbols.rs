@@ -1,12 +1,15 @@
 //! The names that look like units. This list serves only to recognise misplaced units; `lgm_algebra` defines their meaning.
 
 /// Symbols that take no prefix.
-const PLAIN: &[&str] = &["deg", "rpm", "min", "h", "kg", "rad", "l", "L"];
+const PLAIN: &[&str] = &[
+    "deg", "rpm", "rev", "min", "h", "kg", "rad", "l", "L", "degC", "degF", "dB", "percent", "inch", "ft", "lb", "oz",
+    "lbf", "psi", "hp", "atm",
+];
 
 /// Symbols that take a prefix.
 const PREFIXED: &[&str] = &[
     "m", "g", "s", "A", "K", "mol", "cd", "N", "J", "W", "Pa", "bar", "V", "C", "F", "ohm", "S", "H", "Wb", "T", "Hz",
-    "eV", "lm", "lx",
+    "eV", "lm", "lx", "cal", "Wh", "Ah",
 ];
 
 /// SI prefixes.

@@ -44,6 +44,7 @@ fn shape(expr: &Expr) -> String {
             shape(&over.to),
             shape(&over.body)
         ),
+        ExprKind::InUnit(inner, unit) => format!("{}{}", shape(inner), units(&Some(unit.clone()))),
         ExprKind::List(entries, unit) => format!("[{}]{}", all(entries), units(unit)),
         ExprKind::Sum(terms) => format!("(+ {})", signed(terms, "-")),
         ExprKind::Product(factors) => format!("(* {})", signed(factors, "/")),

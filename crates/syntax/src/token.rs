@@ -59,6 +59,10 @@ pub enum Token<'t> {
     StartExpression,
     /// `from` in the head of `every period from first {`; the driver converts it from a name.
     From,
+    /// `table` at the start of a declaration; the driver converts it from a name.
+    Table,
+    /// `function` at the start of an item; the driver converts it from a name.
+    Function,
     /// Inserted by recovery for the faulty value of a declaration.
     Missing,
     /// Inserted by recovery before the readable part of a faulty statement.
@@ -207,6 +211,9 @@ pub enum Token<'t> {
     /// `.`
     #[token(".")]
     Dot,
+    /// `%`, a unit.
+    #[token("%")]
+    Percent,
     /// `,`
     #[token(",")]
     Comma,
@@ -526,9 +533,7 @@ fn stranger<'t>(lexed: &mut Lexed<'t>, source: SourceId, text: &'t str, start: u
         let place = Span::new(source, start, start + length);
         let mut diagnostic = Diagnostic::error(Code::LGM0005, format!("`{shown}` is not a symbol of this language"))
             .label(place, "not expected here");
-        if letter == '°' && text[start + length..].starts_with(['C', 'F']) {
-            diagnostic = diagnostic.help("write `[K]`: 20 °C is `293.15 [K]`, and a difference of 20 °C is `20 [K]`");
-        } else if token == Token::Dot {
+        if token == Token::Dot {
             diagnostic = diagnostic
                 .help("write a dot, such as `[N.m]`")
                 .fix("write `.`", place, ".");

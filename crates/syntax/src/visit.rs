@@ -1,6 +1,30 @@
 //! Traversal of the tree: the parts of a statement or an expression, one level at a time. To go deeper, call again.
 
-use crate::ast::{Action, Attribute, Declared, Expr, ExprKind, Instance, Statement, StatementKind};
+use crate::ast::{Action, Attribute, Declared, Expr, ExprKind, Instance, Item, Statement, StatementKind, When};
+use lgm_source::Span;
+
+impl Item {
+    /// Returns the whole item, without its `///` lines.
+    pub fn span(&self) -> Span {
+        match self {
+            Item::Import(import) => import.span,
+            Item::Domain(domain) => domain.span,
+            Item::Element(element) => element.span,
+            Item::Component(component) => component.span,
+            Item::Modal(modal) => modal.span,
+            Item::Model(model) => model.span,
+            Item::Function(function) => function.span,
+            Item::Const(constant) => constant.span,
+        }
+    }
+}
+
+impl When {
+    /// Returns true for `when initially { .. }`.
+    pub fn is_initial(&self) -> bool {
+        matches!(&self.condition.kind, ExprKind::Name(name) if &*name.text == "initially")
+    }
+}
 
 /// Calls `visit` for each statement of a body, and for those in its loops and conditions, in text order.
 pub fn statements<'a>(body: &'a [Statement], visit: &mut dyn FnMut(&'a Statement)) {
@@ -73,6 +97,10 @@ pub fn statement_expressions<'a>(statement: &'a Statement, visit: &mut dyn FnMut
             every.first.iter().for_each(|first| visit(&first.1));
             action_expressions(&every.body, visit);
         }
+        StatementKind::Table(table) => {
+            visit(&table.value);
+            of_attributes(&table.attributes, visit);
+        }
         StatementKind::Faulty(faulty) => faulty.uses.iter().for_each(visit),
     }
 }
@@ -118,7 +146,9 @@ fn instance_expressions<'a>(instance: &'a Instance, visit: &mut dyn FnMut(&'a Ex
 pub fn child_expressions<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
     match &expr.kind {
         ExprKind::Number(..) | ExprKind::Text(_) | ExprKind::Name(_) | ExprKind::Missing => {}
-        ExprKind::Member(base, _) | ExprKind::Negate(base) | ExprKind::Not(base) => visit(base),
+        ExprKind::Member(base, _) | ExprKind::Negate(base) | ExprKind::Not(base) | ExprKind::InUnit(base, _) => {
+            visit(base)
+        }
         ExprKind::Index(base, indices) => {
             visit(base);
             indices.iter().for_each(visit);

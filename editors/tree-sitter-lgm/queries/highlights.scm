@@ -8,6 +8,8 @@
 (modal name: (identifier) @type)
 (component name: (identifier) @type)
 (model name: (identifier) @type)
+(function name: (identifier) @function)
+(table_declaration name: (identifier) @function)
 (formal name: (identifier) @variable.parameter)
 (parameter_declaration name: (identifier) @variable.parameter)
 (constant_declaration name: (identifier) @constant)
@@ -48,7 +50,8 @@
   (#any-of? @function.builtin
     "across" "through" "effort" "flow" "power" "energy" "displacement" "velocity" "force" "shear" "moment"
     "der" "int" "before" "sin" "cos" "tan" "asin" "acos" "atan" "atan2" "sinh" "cosh" "tanh" "asinh" "exp" "log" "sqrt"
-    "abs" "sign" "min" "max" "floor" "step" "pulse" "ramp" "transpose" "diag" "identity"))
+    "log10" "abs" "sign" "min" "max" "mod" "round" "floor" "step" "pulse" "square" "sawtooth" "trapezoid" "ramp" "csv"
+    "transpose" "diag" "identity"))
 ((over function: (identifier) @function.builtin)
   (#any-of? @function.builtin "sum" "list" "root"))
 
@@ -84,6 +87,8 @@
   "output"
   "state"
   "discrete"
+  "function"
+  "table"
   "experiment"
   "vector"
 ] @keyword

@@ -70,6 +70,8 @@ fn item_part(item: &Item) -> Part {
         Item::Modal(modal) => ("modal", modal.span),
         Item::Component(component) => ("component", component.span),
         Item::Model(model) => ("model", model.span),
+        Item::Function(function) => ("function", function.span),
+        Item::Const(constant) => ("constant_declaration", constant.span),
     };
     (kind.to_string(), span.start as usize, span.end as usize)
 }
@@ -86,6 +88,7 @@ fn statement_part(statement: &Statement) -> Part {
         StatementKind::Output(_) => "output_declaration",
         StatementKind::State(_) => "state_declaration",
         StatementKind::Discrete(_) => "discrete_declaration",
+        StatementKind::Table(_) => "table_declaration",
         StatementKind::When(_) => "when_statement",
         StatementKind::Every(_) => "every_statement",
         StatementKind::Instance(_) => "instance",
@@ -136,6 +139,7 @@ fn grammar_outline(tree: &Tree) -> Vec<Part> {
                 | "modal"
                 | "component"
                 | "model"
+                | "function"
                 | "instance"
                 | "bond_chain"
                 | "experiment"

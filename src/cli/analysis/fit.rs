@@ -47,6 +47,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
     let (mut map, system, mut diagnostics) =
         arguments
             .model
+            .varying(&arguments.vary)
             .compile(&arguments.states, &LinearizeArguments::default(), wanted);
     let found = match &system {
         Some(system) if report::outcome(&diagnostics) == Outcome::Success => {

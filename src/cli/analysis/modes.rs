@@ -133,10 +133,13 @@ fn print_modes(arguments: &Arguments) -> Outcome {
         ..wanted()
     };
     let texts = SourceMap::default();
-    let (map, whole, mut diagnostics) =
-        arguments
-            .model
-            .compile_whole(texts, &arguments.states, &arguments.linearize, wanted, Vec::new());
+    let (map, whole, mut diagnostics) = arguments.model.varying(&arguments.sensitivity).compile_whole(
+        texts,
+        &arguments.states,
+        &arguments.linearize,
+        wanted,
+        Vec::new(),
+    );
     if let Some(Whole { system, .. }) = &whole {
         diagnostics.extend(arguments.model.remark_on_events(system));
         diagnostics.extend(arguments.linearize.remark_on_equilibrium(system));

@@ -182,7 +182,7 @@ fn entry(module: &'static LibraryModule, map: &SourceMap, item: &Item) -> Option
             &component.formals,
             ports_of_body(map, &component.body),
         ),
-        Item::Import(_) | Item::Domain(_) | Item::Model(_) => return None,
+        Item::Import(_) | Item::Domain(_) | Item::Model(_) | Item::Function(_) | Item::Const(_) => return None,
     };
     let described = Described::of(doc.as_deref().unwrap_or_default(), module);
     let summary = described

@@ -46,7 +46,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         readable: false,
         ..Options::default()
     };
-    let (mut map, whole, mut diagnostics) = arguments.model.compile_whole(
+    let model = arguments.model.varying(&arguments.batch.varied());
+    let (mut map, whole, mut diagnostics) = model.compile_whole(
         map,
         &arguments.states,
         &LinearizeArguments::default(),

@@ -7,10 +7,10 @@ mod table;
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::{One, ToPrimitive};
+use num_traits::{One, ToPrimitive, Zero};
 
 pub use dimension::Dimension;
-pub use table::{Unit, UnitFault, UnitPower, has_offset, joined_units, named_units, nearest_unit, unit_of};
+pub use table::{Unit, UnitFault, UnitPower, joined_units, named_units, nearest_unit, unit_of};
 
 /// Computes `value * factor` for a factor with a power of pi: with fifty digits of pi, rounded once to a double, and exact from then on.
 fn times_pi_power(value: BigRational, power: i32) -> BigRational {
@@ -29,12 +29,31 @@ fn times_pi_power(value: BigRational, power: i32) -> BigRational {
 }
 
 impl Unit {
-    /// Converts a value in this unit to SI.
+    /// Converts a value in this unit to SI. A value in decibels is rounded to a double.
     pub fn to_si(&self, value: &BigRational) -> BigRational {
-        if self.factor.is_one() && self.pi_power == 0 {
+        if self.is_si() {
             return value.clone();
         }
-        times_pi_power(value * &self.factor, self.pi_power)
+        if self.is_logarithmic {
+            let ratio = value.to_f64().map(|decibels| 10f64.powf(decibels / 20.0));
+            return ratio.and_then(BigRational::from_float).unwrap_or_else(BigRational::one);
+        }
+        times_pi_power(value * &self.factor, self.pi_power) + &self.offset
+    }
+
+    /// Returns true for a unit whose values are those in SI.
+    pub fn is_si(&self) -> bool {
+        self.factor.is_one() && self.pi_power == 0 && self.is_multiple()
+    }
+
+    /// Returns true for a multiple of an SI unit: without an offset, and not logarithmic.
+    pub fn is_multiple(&self) -> bool {
+        self.offset.is_zero() && !self.is_logarithmic
+    }
+
+    /// Returns the SI value of a difference of one unit; 1 for decibels.
+    pub fn step(&self) -> BigRational {
+        times_pi_power(self.factor.clone(), self.pi_power)
     }
 }
 

@@ -5,7 +5,7 @@ use lgm_source::Span;
 use lgm_source::nearest::{slips, suggestion};
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::One;
+use num_traits::{One, Zero};
 
 /// The meaning of a unit expression: a dimension, and an exact factor to SI that may contain a power of pi.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +16,10 @@ pub struct Unit {
     pub factor: BigRational,
     /// The power of pi in the factor: 1 for `deg` and `rpm`.
     pub pi_power: i32,
+    /// The SI value of zero: 273.15 K for `degC`.
+    pub offset: BigRational,
+    /// True for `dB`, 20 times the decimal logarithm of a ratio.
+    pub is_logarithmic: bool,
 }
 
 /// One factor of a unit expression: a name to a rational power.
@@ -36,6 +40,8 @@ pub enum UnitFault {
     Unknown(String, Span),
     /// The exponent is too large, or the factor to SI would be irrational.
     Exponent(String, Span),
+    /// A logarithmic unit in a product.
+    Product(String, Span),
 }
 
 /// Exponents of m, kg, s, A, K, mol, cd.
@@ -49,7 +55,12 @@ struct Known {
     pi_power: i32,
     /// True if SI prefixes are allowed.
     prefixed: bool,
+    /// The SI value of zero as numerator and denominator.
+    offset: (i64, i64),
 }
+
+/// The name of the logarithmic unit of ratios.
+const DECIBEL: &str = "dB";
 
 const fn si(name: &'static str, exponents: Exponents) -> Known {
     Known {
@@ -58,6 +69,7 @@ const fn si(name: &'static str, exponents: Exponents) -> Known {
         factor: (1, 1),
         pi_power: 0,
         prefixed: true,
+        offset: (0, 1),
     }
 }
 
@@ -68,6 +80,23 @@ const fn scaled(name: &'static str, exponents: Exponents, factor: (i64, i64), pr
         factor,
         pi_power: 0,
         prefixed,
+        offset: (0, 1),
+    }
+}
+
+/// An angle, or an angular velocity, as a fraction of pi.
+const fn of_pi(name: &'static str, exponents: Exponents, factor: (i64, i64)) -> Known {
+    Known {
+        pi_power: 1,
+        ..scaled(name, exponents, factor, false)
+    }
+}
+
+/// A temperature scale.
+const fn temperature(name: &'static str, factor: (i64, i64), offset: (i64, i64)) -> Known {
+    Known {
+        offset,
+        ..scaled(name, TEMPERATURE, factor, false)
     }
 }
 
@@ -78,6 +107,10 @@ const PURE: Exponents = [0; 7];
 const PRESSURE: Exponents = [-1, 1, -2, 0, 0, 0, 0];
 const ENERGY: Exponents = [2, 1, -2, 0, 0, 0, 0];
 const VOLUME: Exponents = [3, 0, 0, 0, 0, 0, 0];
+const TEMPERATURE: Exponents = [0, 0, 0, 0, 1, 0, 0];
+const FORCE: Exponents = [1, 1, -2, 0, 0, 0, 0];
+const POWER: Exponents = [2, 1, -3, 0, 0, 0, 0];
+const FREQUENCY: Exponents = [0, 0, -1, 0, 0, 0, 0];
 
 const KNOWN: &[Known] = &[
     si("m", LENGTH),
@@ -120,27 +153,26 @@ const KNOWN: &[Known] = &[
     scaled("t", MASS, (1000, 1), false),
     scaled("eV", ENERGY, (1_602_176_634, 1_000_000_000), true),
     scaled("percent", PURE, (1, 100), false),
-    Known {
-        name: "deg",
-        exponents: PURE,
-        factor: (1, 180),
-        pi_power: 1,
-        prefixed: false,
-    },
-    Known {
-        name: "rpm",
-        exponents: [0, 0, -1, 0, 0, 0, 0],
-        factor: (2, 60),
-        pi_power: 1,
-        prefixed: false,
-    },
-    Known {
-        name: "rev",
-        exponents: PURE,
-        factor: (2, 1),
-        pi_power: 1,
-        prefixed: false,
-    },
+    scaled("%", PURE, (1, 100), false),
+    scaled(DECIBEL, PURE, (1, 1), false),
+    of_pi("deg", PURE, (1, 180)),
+    of_pi("rpm", FREQUENCY, (2, 60)),
+    of_pi("rev", PURE, (2, 1)),
+    temperature("degC", (1, 1), (27_315, 100)),
+    // 459.67 degF above absolute zero, at 5/9 K each.
+    temperature("degF", (5, 9), (45_967 * 5, 900)),
+    // The pound, the inch and the mechanical horsepower of the international agreement of 1959 and of NIST SP 811.
+    scaled("inch", LENGTH, (254, 10_000), false),
+    scaled("ft", LENGTH, (3048, 10_000), false),
+    scaled("lb", MASS, (45_359_237, 100_000_000), false),
+    scaled("oz", MASS, (28_349_523_125, 1_000_000_000_000), false),
+    scaled("lbf", FORCE, (44_482_216_152_605, 10_000_000_000_000), false),
+    scaled("psi", PRESSURE, (44_482_216_152_605, 6_451_600_000), false),
+    scaled("hp", POWER, (74_569_987_158_227_022, 100_000_000_000_000), false),
+    // The thermochemical calorie.
+    scaled("cal", ENERGY, (4184, 1000), true),
+    scaled("Wh", ENERGY, (3600, 1), true),
+    scaled("Ah", [0, 0, 1, 1, 0, 0, 0], (3600, 1), true),
     scaled("1", PURE, (1, 1), false),
 ];
 
@@ -254,6 +286,8 @@ fn named(name: &str) -> Option<Unit> {
         dimension: derived(known.exponents),
         factor: BigRational::new(known.factor.0.into(), known.factor.1.into()) * ten_to(power),
         pi_power: known.pi_power,
+        offset: BigRational::new(known.offset.0.into(), known.offset.1.into()),
+        is_logarithmic: known.name == DECIBEL,
     };
     // The factor of the electronvolt times its power of ten does not fit a machine word.
     let adjusted = |known: &Known, power: i32| {
@@ -274,11 +308,22 @@ fn named(name: &str) -> Option<Unit> {
 }
 
 /// Returns the meaning of a product of units.
+///
+/// A temperature scale by itself has its offset; in a product, as in `W/degC`, it measures a difference.
 pub fn unit_of<'a>(factors: impl IntoIterator<Item = UnitPower<'a>>) -> Result<Unit, UnitFault> {
+    let factors: Vec<UnitPower<'_>> = factors.into_iter().collect();
+    if let [only] = &factors[..]
+        && only.exponent == (1, 1)
+        && let Some(unit) = named(only.name)
+    {
+        return Ok(unit);
+    }
     let mut unit = Unit {
         dimension: Dimension::NONE,
         factor: BigRational::one(),
         pi_power: 0,
+        offset: BigRational::zero(),
+        is_logarithmic: false,
     };
     for factor in factors {
         let (numerator, denominator) = factor.exponent;
@@ -286,6 +331,9 @@ pub fn unit_of<'a>(factors: impl IntoIterator<Item = UnitPower<'a>>) -> Result<U
         let Some(one) = named(factor.name) else {
             return Err(UnitFault::Unknown(factor.name.to_string(), factor.span));
         };
+        if one.is_logarithmic {
+            return Err(UnitFault::Product(factor.name.to_string(), factor.span));
+        }
         if numerator.unsigned_abs() > 64 {
             return Err(fault());
         }
@@ -309,21 +357,6 @@ fn exact_root(value: &BigRational, degree: i32) -> Option<BigRational> {
     let degree_word = u32::try_from(degree).ok()?;
     let root = BigRational::new(value.numer().nth_root(degree_word), value.denom().nth_root(degree_word));
     (root.pow(degree) == *value).then_some(root)
-}
-
-/// Returns true for the name of a temperature scale with an offset, which is not a multiple of the kelvin.
-pub fn has_offset(name: &str) -> bool {
-    const NAMES: [&str; 8] = [
-        "degC",
-        "degF",
-        "deg_C",
-        "deg_F",
-        "Celsius",
-        "Fahrenheit",
-        "centigrade",
-        "oC",
-    ];
-    NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// Likely prefixes of a misspelt name, the likeliest first.
@@ -352,6 +385,20 @@ pub fn nearest_unit(name: &str) -> Option<String> {
         ("liter", "L"),
         ("degree", "deg"),
         ("degrees", "deg"),
+        ("deg_C", "degC"),
+        ("Celsius", "degC"),
+        ("centigrade", "degC"),
+        ("oC", "degC"),
+        ("deg_F", "degF"),
+        ("Fahrenheit", "degF"),
+        ("in", "inch"),
+        ("inches", "inch"),
+        ("foot", "ft"),
+        ("feet", "ft"),
+        ("lbs", "lb"),
+        ("lbm", "lb"),
+        ("pound", "lb"),
+        ("horsepower", "hp"),
         ("t", "Mg"),
         ("ton", "Mg"),
         ("tonne", "Mg"),

@@ -43,6 +43,43 @@ fn angles_round_pi_once() {
 }
 
 #[test]
+fn scales_with_an_offset_and_decibels_are_converted() {
+    assert_eq!(si(&[("degC", 1, 1)], 25), 298.15);
+    assert_eq!(si(&[("degF", 1, 1)], 212), 373.15);
+    assert_eq!(si(&[("degF", 1, 1)], -40), si(&[("degC", 1, 1)], -40));
+    // A difference, not a temperature.
+    assert_eq!(si(&[("W", 1, 1), ("degC", -1, 1)], 3), 3.0);
+    assert_eq!(si(&[("dB", 1, 1)], 20), 10.0);
+    assert_eq!(si(&[("dB", 1, 1)], 0), 1.0);
+    assert!(matches!(
+        unit(&[("dB", 1, 1), ("s", -1, 1)]),
+        Err(UnitFault::Product(..))
+    ));
+}
+
+/// Values of NIST SP 811 (2008), appendix B.
+#[test]
+fn customary_units_have_their_published_factors() {
+    for (name, factor) in [
+        ("inch", 0.0254),
+        ("ft", 0.3048),
+        ("lb", 0.453_592_37),
+        ("oz", 0.028_349_523_125),
+        ("lbf", 4.448_221_615_260_5),
+        ("psi", 6_894.757_293_168_361),
+        ("hp", 745.699_871_582_270_2),
+        ("cal", 4.184),
+        ("kcal", 4184.0),
+        ("kWh", 3.6e6),
+        ("mAh", 3.6),
+        ("mbar", 100.0),
+        ("%", 0.01),
+    ] {
+        assert_eq!(si(&[(name, 1, 1)], 1), factor, "{name}");
+    }
+}
+
+#[test]
 fn unknown_names_and_wild_exponents_are_faults() {
     assert!(matches!(unit(&[("furlong", 1, 1)]), Err(UnitFault::Unknown(name, _)) if name == "furlong"));
     assert!(matches!(unit(&[("m", 4000, 1)]), Err(UnitFault::Exponent(..))));

@@ -114,7 +114,7 @@ pub fn probe(model: &Model, place: &Place, test: Test, measures: &[SymbolId]) ->
         symbol,
         signal: None,
         unit: None,
-        scale: 1.0,
+        scale: lgm_model::Scale::SI,
         span: model.heading.span,
         is_internal: false,
     };

@@ -205,7 +205,7 @@ impl Isolated {
                 symbol: given,
                 signal: None,
                 unit: None,
-                scale: 1.0,
+                scale: lgm_model::Scale::SI,
                 span: model.heading.span,
                 is_internal: false,
             },

@@ -18,7 +18,7 @@ pub(super) struct Declaring<'a> {
 impl Declaring<'_> {
     pub fn item(&mut self, item: &Item) {
         match item {
-            Item::Import(_) | Item::Domain(_) => {}
+            Item::Import(_) | Item::Domain(_) | Item::Function(_) | Item::Const(_) => {}
             Item::Element(element) => {
                 self.formals(&element.formals);
                 self.ports(&element.ports, element.span);
@@ -159,7 +159,8 @@ impl Declaring<'_> {
                     self.enter(name, DefinitionKind::Instance, span, (doc, None, of));
                 }
             }
-            StatementKind::Chain(_)
+            StatementKind::Table(_)
+            | StatementKind::Chain(_)
             | StatementKind::For(_)
             | StatementKind::If(_)
             | StatementKind::When(_)

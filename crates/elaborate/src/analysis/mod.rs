@@ -63,7 +63,7 @@ fn items(program: &Program) -> impl Iterator<Item = (u32, &Item, u32)> {
 
 fn of_item(item: &Item) -> Option<Definition> {
     let (kind, name, span, doc) = match item {
-        Item::Import(_) => return None,
+        Item::Import(_) | Item::Function(_) | Item::Const(_) => return None,
         Item::Domain(domain) => (DefinitionKind::Domain, &domain.name, domain.span, &domain.doc),
         Item::Element(element) => (DefinitionKind::Element, &element.name, element.span, &element.doc),
         Item::Component(component) => (

@@ -21,7 +21,7 @@ pub(super) struct Resolving<'a> {
 impl Resolving<'_> {
     pub fn item(&mut self, item: &Item) {
         match item {
-            Item::Import(_) | Item::Domain(_) => {}
+            Item::Import(_) | Item::Domain(_) | Item::Function(_) | Item::Const(_) => {}
             Item::Element(element) => {
                 self.defaults(&element.formals);
                 element.domain.iter().for_each(|name| self.domain(name));

@@ -29,7 +29,6 @@ use lgm_source::cancellation::Cancellation;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceMap, Span};
 use lgm_syntax::ast::{self, Item, Name};
-use num_traits::One;
 use reports::Reports;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -149,7 +148,7 @@ impl<'a> Context<'a> {
         // The notation of the declaration is kept if it is SI: `rad/s` is clearer than `1/s`.
         let shown = |written: &Option<ast::UnitExpr>, unit: Option<Rc<Unit>>| {
             let unit = unit?;
-            if !unit.factor.is_one() || unit.pi_power != 0 {
+            if !unit.is_si() {
                 return Some(SiUnit::of(unit.dimension));
             }
             let words = self.sources.slice(written.as_ref()?.span).trim();

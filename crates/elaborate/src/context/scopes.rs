@@ -5,7 +5,7 @@ use crate::program::ItemRef;
 use lgm_model::{ElementId, PathId};
 use lgm_syntax::ast::{self, Formal, Name, Statement, StatementKind};
 use lgm_syntax::visit::statements;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A body that is being expanded: a model or one instance of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,6 +69,8 @@ pub(crate) enum Origin<'a> {
     Const(&'a ast::Assigned),
     Input(&'a ast::Assigned),
     Signal(&'a ast::Indexed),
+    /// An output of a component.
+    Output(&'a ast::Indexed),
     State(&'a ast::Indexed),
     Discrete(&'a ast::Indexed),
 }
@@ -146,6 +148,9 @@ pub(crate) struct Body<'a> {
     pub statements: &'a [Statement],
     pub values: FxHashMap<&'a str, u32>,
     pub parts: FxHashMap<&'a str, u32>,
+    pub tables: FxHashMap<&'a str, &'a ast::Table>,
+    /// The outputs of a component that are values.
+    outputs: FxHashSet<&'a str>,
 }
 
 impl<'a> Body<'a> {
@@ -157,6 +162,23 @@ impl<'a> Body<'a> {
     fn part(&mut self, name: &'a Name) {
         let next = self.parts.len() as u32;
         self.parts.entry(&name.text).or_insert(next);
+    }
+
+    /// Adds the outputs of a component to its values. An output with the name of another value is that value.
+    fn add_outputs(&mut self) {
+        let mut outputs: Vec<&'a ast::Indexed> = Vec::new();
+        statements(self.statements, &mut |statement| {
+            if let StatementKind::Output(indexed) = &statement.kind {
+                outputs.push(indexed);
+            }
+        });
+        for indexed in outputs {
+            let name = &*indexed.declared.name.text;
+            if !self.values.contains_key(name) || self.outputs.contains(name) {
+                self.value(&indexed.declared.name);
+                self.outputs.insert(name);
+            }
+        }
     }
 
     fn collect(&mut self, body: &'a [Statement]) {
@@ -171,6 +193,9 @@ impl<'a> Body<'a> {
             }
             StatementKind::Signal(indexed) | StatementKind::State(indexed) | StatementKind::Discrete(indexed) => {
                 self.value(&indexed.declared.name);
+            }
+            StatementKind::Table(table) => {
+                self.tables.insert(&table.name.text, table);
             }
             StatementKind::Output(_)
             | StatementKind::Chain(_)
@@ -242,6 +267,7 @@ impl<'a> Scopes<'a> {
             return *index;
         }
         let index = self.add_body(&component.name, &component.formals, &component.body);
+        self.bodies[index as usize].add_outputs();
         self.body_of.insert(at, index);
         index
     }
@@ -259,6 +285,8 @@ impl<'a> Scopes<'a> {
             statements,
             values: FxHashMap::default(),
             parts: FxHashMap::default(),
+            tables: FxHashMap::default(),
+            outputs: FxHashSet::default(),
         };
         for formal in formals {
             let next = body.values.len() as u32;
@@ -331,6 +359,12 @@ impl<'a> Scopes<'a> {
             at = env.parent;
         }
         None
+    }
+
+    /// Returns true if an output of a component is a value of its own.
+    pub(crate) fn is_value_of(&self, output: &ast::Indexed, frame: FrameId) -> bool {
+        let body = &self.bodies[self.frames[frame.0 as usize].body as usize];
+        body.outputs.contains(&*output.declared.name.text)
     }
 
     /// Returns the slot of a value in a frame.

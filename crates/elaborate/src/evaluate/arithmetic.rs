@@ -3,12 +3,13 @@
 use crate::context::Place;
 use crate::context::values::{Agreement, DimId, Scalar, Value};
 use crate::evaluate::{Claim, Evaluator, Side};
+use lgm_algebra::expr::{ExprId, Function};
 use lgm_algebra::units::Unit;
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use lgm_syntax::ast::Expr;
-use num_traits::{One, ToPrimitive};
+use lgm_syntax::ast::{Expr, ExprKind, Indexed};
+use num_traits::ToPrimitive;
 
 /// The maximum number of entries of a product of matrices.
 const LARGEST_RESULT: usize = 250_000;
@@ -120,6 +121,10 @@ impl<'a> Evaluator<'a> {
     pub(super) fn product(&mut self, factors: &'a [(bool, Expr)], place: Place) -> Value {
         let mut list = Vec::with_capacity(factors.len());
         for (divided, factor) in factors {
+            if let (true, ExprKind::InUnit(_, unit)) = (*divided, &factor.kind) {
+                self.unit_of_divisor(unit.span, factors);
+                return Value::Error;
+            }
             list.push((*divided, self.eval(factor, place), factor.span));
         }
         if list.iter().any(|factor| factor.1.is_error()) {
@@ -144,6 +149,18 @@ impl<'a> Evaluator<'a> {
             span = span.to(*factor_span);
         }
         result
+    }
+
+    /// Reports a unit after a divisor, which probably belongs to the quotient.
+    fn unit_of_divisor(&mut self, unit: Span, factors: &[(bool, Expr)]) {
+        let whole = factors[0].1.span.to(factors[factors.len() - 1].1.span);
+        let text = self.sources.slice(whole);
+        let words = self.sources.slice(unit);
+        let quotient = text.strip_suffix(words).unwrap_or(text).trim_end();
+        let diagnostic = Diagnostic::error(Code::LGM0020, "a unit after a divisor is ambiguous")
+            .label(unit, "the unit of the divisor, or of the quotient?")
+            .help(format!("write `({quotient}) {words}` for the unit of the quotient"));
+        self.report(diagnostic);
     }
 
     fn scalar_product(&mut self, list: &[(bool, Value, Span)]) -> Value {
@@ -382,7 +399,7 @@ impl<'a> Evaluator<'a> {
         expr: Option<&'a Expr>,
     ) -> Value {
         let dim = self.dims.id(unit.dimension);
-        let plain = unit.factor.is_one() && unit.pi_power == 0;
+        let plain = unit.is_si();
         let mut entries = Vec::with_capacity(value.entries().len());
         for entry in value.entries().to_vec() {
             let disagrees = entry.dim.says_something() && entry.dim != DimId::NONE && entry.dim.firm() != dim;
@@ -407,9 +424,7 @@ impl<'a> Evaluator<'a> {
             } else if let Some(number) = self.arena.exprs.as_number(entry.expr).cloned() {
                 self.arena.exprs.number(unit.to_si(&number))
             } else {
-                let factor = unit.to_si(&num_rational::BigRational::one());
-                let factor = self.arena.exprs.number(factor);
-                self.arena.exprs.mul(factor, entry.expr)
+                self.si_of(entry.expr, unit)
             };
             entries.push(Scalar { expr, dim });
         }
@@ -417,5 +432,59 @@ impl<'a> Evaluator<'a> {
             Value::Error => Value::Error,
             _ => self.like(value, entries),
         }
+    }
+
+    /// Returns the SI value of an output. The unit after its expression only determines how it is shown, and must have its dimension.
+    pub(crate) fn output_value(&mut self, output: &'a Indexed, place: Place) -> Value {
+        let ExprKind::InUnit(inner, written) = &output.value.kind else {
+            return self.eval(&output.value, place);
+        };
+        let (value, Some(unit)) = (self.eval(inner, place), self.unit(written)) else {
+            return Value::Error;
+        };
+        let dim = self.dims.id(unit.dimension);
+        let wanted = Side {
+            dim,
+            span: written.span,
+            expr: None,
+        };
+        for entry in value.entries() {
+            if !self.same_dimension(wanted, Side::of(inner, entry.dim), "put together") {
+                return Value::Error;
+            }
+        }
+        value.map(|entry| Scalar { expr: entry.expr, dim })
+    }
+
+    /// Returns the SI value of an expression in a unit.
+    fn si_of(&mut self, expr: ExprId, unit: &Unit) -> ExprId {
+        let exprs = &mut self.arena.exprs;
+        if unit.is_logarithmic {
+            let (ten, twenty) = (exprs.integer(10), exprs.integer(20));
+            let exponent = exprs.div(expr, twenty);
+            return exprs.power(ten, exponent);
+        }
+        let (step, offset) = (exprs.number(unit.step()), exprs.number(unit.offset.clone()));
+        let product = exprs.mul(step, expr);
+        exprs.add(product, offset)
+    }
+
+    /// Returns the value in a unit of an expression in SI.
+    pub(crate) fn shown_in(&mut self, expr: ExprId, unit: &Unit) -> ExprId {
+        let exprs = &mut self.arena.exprs;
+        if unit.is_logarithmic {
+            let (ten, twenty) = (exprs.integer(10), exprs.integer(20));
+            let size = exprs.call(Function::Abs, [expr]);
+            let (top, bottom) = (exprs.call(Function::Log, [size]), exprs.call(Function::Log, [ten]));
+            let product = exprs.mul(twenty, top);
+            return exprs.div(product, bottom);
+        }
+        let offset = exprs.number(unit.offset.clone());
+        let above = exprs.sub(expr, offset);
+        let factor = exprs.number(unit.factor.clone());
+        let (pi, power) = (exprs.pi(), exprs.integer(i64::from(unit.pi_power)));
+        let power = exprs.power(pi, power);
+        let step = exprs.mul(factor, power);
+        exprs.div(above, step)
     }
 }

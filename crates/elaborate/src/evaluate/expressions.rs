@@ -38,7 +38,7 @@ impl<'a> Evaluator<'a> {
     /// Returns the value of an expression.
     pub(crate) fn eval(&mut self, expr: &'a Expr, place: Place) -> Value {
         match &expr.kind {
-            ExprKind::Number(text, unit) => self.literal(expr.span, text, unit.as_ref()),
+            ExprKind::Number(text, unit) => self.literal(expr.span, text, unit.as_ref(), false),
             ExprKind::Name(name) => self.name_value(name, place),
             ExprKind::Missing => Value::Error,
             _ => {
@@ -62,10 +62,20 @@ impl<'a> Evaluator<'a> {
             ExprKind::Sum(terms) => self.sum(terms, place),
             ExprKind::Product(factors) => self.product(factors, place),
             ExprKind::Power(parts) => self.power(parts, place),
-            ExprKind::Negate(inner) => {
-                let value = self.eval(inner, place);
-                self.negate(&value)
-            }
+            ExprKind::Negate(inner) => match &inner.kind {
+                // `-40 [degC]` is 40 degrees below zero.
+                ExprKind::Number(text, Some(unit)) if self.unit(unit).is_some_and(|unit| !unit.is_multiple()) => {
+                    self.literal(inner.span, text, Some(unit), true)
+                }
+                _ => {
+                    let value = self.eval(inner, place);
+                    self.negate(&value)
+                }
+            },
+            ExprKind::InUnit(inner, written) => match (self.eval(inner, place), self.unit(written)) {
+                (Value::Error, _) | (_, None) => Value::Error,
+                (value, Some(unit)) => self.in_unit(&value, &unit, written.span, inner.span, Some(inner)),
+            },
             ExprKind::Not(inner) => match self.eval_scalar(inner, place) {
                 Some(scalar) => Value::scalar(self.arena.exprs.not(scalar.expr), DimId::NONE),
                 None => Value::Error,
@@ -107,10 +117,11 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    fn literal(&mut self, span: Span, text: &str, unit: Option<&'a UnitExpr>) -> Value {
+    fn literal(&mut self, span: Span, text: &str, unit: Option<&'a UnitExpr>, negated: bool) -> Value {
         let words = self.sources.slice(span);
-        // An expression that was assembled elsewhere has no source text.
+        // An expression that was assembled elsewhere has no source text, and a sign is not part of it.
         let has_words = match (words.strip_prefix(text), unit) {
+            _ if negated => false,
             (Some(rest), None) => rest.is_empty(),
             (Some(rest), Some(_)) => rest.trim_start().starts_with('[') && rest.ends_with(']'),
             (None, _) => false,
@@ -130,6 +141,7 @@ impl<'a> Evaluator<'a> {
             self.report(diagnostic);
             return Value::Error;
         };
+        let number = if negated { -number } else { number };
         let (number, dim) = match unit {
             None => (number, DimId::PLAIN),
             Some(written) => match self.unit(written) {

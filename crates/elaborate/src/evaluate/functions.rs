@@ -2,6 +2,7 @@
 
 use crate::context::Place;
 use crate::context::values::{Agreement, DimId, Scalar, Value};
+use crate::evaluate::expanded::Expanded;
 use crate::evaluate::{Claim, Evaluator, Side};
 use crate::function_table::{BEFORE, MEASURES, RANGED, TABLE, call_example};
 use lgm_algebra::expr::{ExprId, Function};
@@ -46,11 +47,29 @@ impl<'a> Evaluator<'a> {
             ranged if RANGED.contains(&ranged) => {
                 self.wrong_count(name, "a range and an expression", arguments.len(), span)
             }
-            _ => match Function::ALL.iter().find(|entry| entry.1 == &*name.text) {
-                Some((function, _, count)) => self.function(*function, *count, name, arguments, place, span),
-                // `names` has reported it.
-                None => Value::Error,
-            },
+            _ => self.function_call(name, arguments, place, span),
+        }
+    }
+
+    /// Evaluates a call of a table, a user's function, or a function of numbers, in this order: a user's name shadows the language's.
+    fn function_call(&mut self, name: &'a Name, arguments: &'a [Argument], place: Place, span: Span) -> Value {
+        let table = match self.is_apart {
+            true => None,
+            false => self.table_named(&name.text, place),
+        };
+        if let Some(table) = table {
+            return self.table_call(table, name, arguments, place, span);
+        }
+        if let Some(value) = self.user_call(name, arguments, place, span) {
+            return value;
+        }
+        if let Some(expanded) = Expanded::named(&name.text, arguments.len()) {
+            return self.expanded_call(expanded, name, arguments, place, span);
+        }
+        match Function::ALL.iter().find(|entry| entry.1 == &*name.text) {
+            Some((function, _, count)) => self.function(*function, *count, name, arguments, place, span),
+            // `names` has reported it.
+            None => Value::Error,
         }
     }
 
@@ -223,7 +242,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Returns the time symbol of the current law or of the model; the body of a modal block has none.
-    fn time_here(&mut self) -> Option<ExprId> {
+    pub(super) fn time_here(&mut self) -> Option<ExprId> {
         match &self.law {
             Some(scope) => scope.time,
             None => Some(self.time()),
@@ -247,7 +266,7 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Returns the dimension of a function's value; `None` if an argument has the wrong dimension.
-    fn function_dimension(
+    pub(super) fn function_dimension(
         &mut self,
         function: Function,
         name: &Name,

@@ -31,11 +31,20 @@ impl<'a> Evaluator<'a> {
             }
             _ => {}
         }
-        match &scope.ports[..] {
-            [port] if port.name.is_none() => match port_variable(port, &name.text) {
-                Some(value) => value,
-                None => self.not_a_port_variable(name, port_is_bond(&self.law)),
-            },
+        let of_port = match &scope.ports[..] {
+            [port] if port.name.is_none() => port_variable(port, &name.text),
+            _ => None,
+        };
+        if let Some(value) = of_port {
+            return value;
+        }
+        if let Some(value) = self.global_constant(name) {
+            return value;
+        }
+        match &self.law {
+            Some(scope) if matches!(&scope.ports[..], [port] if port.name.is_none()) => {
+                self.not_a_port_variable(name, port_is_bond(&self.law))
+            }
             // `names` has reported every other name.
             _ => Value::Error,
         }

@@ -3,12 +3,14 @@
 use crate::context::values::Value;
 use crate::program::mode_table::ModeTable;
 use lgm_algebra::expr::ExprId;
+use lgm_syntax::ast::Table;
 
 /// The names that an element's equations can use.
 pub(crate) struct LawScope<'a> {
     pub formals: Vec<(&'a str, Value)>,
     pub ports: Vec<ScopePort<'a>>,
     pub time: Option<ExprId>,
+    pub tables: &'a [Table],
     /// For a mode of a modal block, its row in a table.
     pub table: Option<TableScope<'a>>,
 }

@@ -33,10 +33,11 @@ impl<'a> Evaluator<'a> {
             let expr = self.arena.exprs.integer(value);
             return Value::scalar(expr, DimId::PLAIN);
         }
-        if self.law.is_some() {
+        if self.law.is_some() && !self.is_apart {
             return self.law_name(name);
         }
         match &*name.text {
+            "time" if self.law.is_some() => return self.law_name(name),
             "time" => {
                 let expr = self.time();
                 return Value::scalar(expr, DimId::UNKNOWN);
@@ -54,12 +55,16 @@ impl<'a> Evaluator<'a> {
             }
             _ => {}
         }
-        match self.scopes.value_slot(&name.text, place.frame) {
+        let slot = match self.is_apart {
+            true => None,
+            false => self.scopes.value_slot(&name.text, place.frame),
+        };
+        match slot {
             Some(slot) => self.slot_value(slot, None, &name.text, name.span, place.frame),
-            None => {
+            None => self.global_constant(name).unwrap_or_else(|| {
                 self.not_a_value(name, place.frame);
                 Value::Error
-            }
+            }),
         }
     }
 
@@ -196,6 +201,7 @@ impl<'a> Evaluator<'a> {
             Origin::Const(assigned) => self.const_value(assigned, place),
             Origin::Input(assigned) => self.input_value(assigned, place),
             Origin::Signal(indexed) => self.eval(&indexed.value, place),
+            Origin::Output(indexed) => self.output_value(indexed, place),
             Origin::State(indexed) => self.state_value(indexed, place, indices),
             Origin::Discrete(indexed) => self.discrete_value(indexed, place, indices),
         }

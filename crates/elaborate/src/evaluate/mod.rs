@@ -20,6 +20,7 @@
 mod arithmetic;
 mod declarations;
 pub(crate) mod dimensions;
+mod expanded;
 mod expressions;
 mod functions;
 mod integers;
@@ -27,16 +28,19 @@ mod law_names;
 mod lookup;
 mod measures;
 mod root;
+mod tables;
+mod user_functions;
 
 pub(crate) mod law_scope;
 pub(crate) mod modal;
 
+pub use declarations::bare_number;
 pub(crate) use dimensions::claims::{Claim, Side};
 
 use crate::context::values::{DimId, Value};
 use crate::context::{Context, Indices, layer};
 use crate::laws::templates::Templates;
-use crate::options::Assignment;
+use crate::options::ParameterOptions;
 use crate::options::inputs::InputSetting;
 use law_scope::LawScope;
 use lgm_algebra::expr::SymbolId;
@@ -52,7 +56,7 @@ type ValueKey = (usize, Option<Indices>);
 pub(crate) struct Evaluator<'a> {
     cx: Context<'a>,
     /// Values of parameters and constants from options.
-    settings: FxHashMap<&'a str, &'a Assignment>,
+    settings: declarations::Settings<'a>,
     /// Signals of inputs from options.
     inputs: Vec<&'a InputSetting>,
     pub parameter_values: FxHashMap<SymbolId, BigRational>,
@@ -73,6 +77,10 @@ pub(crate) struct Evaluator<'a> {
     sum_terms: u64,
     /// Names that an expression binds to values: the unknown of a root.
     bound: Vec<(&'a str, Value)>,
+    /// The functions of the user that are being evaluated.
+    functions: Vec<&'a str>,
+    /// True within an expression outside of models, which sees only its own names and constants of the program.
+    is_apart: bool,
     /// Values under evaluation: the key, the name, and the location of the request.
     open: Vec<(ValueKey, String, Span)>,
 }
@@ -83,13 +91,13 @@ impl<'a> Evaluator<'a> {
     /// Returns an evaluator without any values yet; values from options override the declared ones.
     pub(crate) fn new(
         cx: Context<'a>,
-        assignments: &'a [Assignment],
+        parameters: &'a ParameterOptions,
         inputs: &'a [InputSetting],
         read_law: for<'e> fn(&'e mut Evaluator<'a>, ElementId),
     ) -> Evaluator<'a> {
         Evaluator {
             cx,
-            settings: assignments.iter().map(|entry| (&*entry.name, entry)).collect(),
+            settings: declarations::Settings::new(parameters),
             inputs: inputs.iter().collect(),
             parameter_values: FxHashMap::default(),
             law: None,
@@ -101,6 +109,8 @@ impl<'a> Evaluator<'a> {
             sum_depth: 0,
             sum_terms: 0,
             bound: Vec::new(),
+            functions: Vec::new(),
+            is_apart: false,
             open: Vec::new(),
         }
     }

@@ -3,7 +3,7 @@
 use crate::context::words::shape_words;
 use crate::context::{AtPlace, GraphPart, NodeShape, NodeView, Place};
 use crate::expand::Expansion;
-use crate::syntax_queries::{argument_for, drawn_to_port, port_names};
+use crate::syntax_queries::{argument_for, bindings, bound_names, drawn_to_port};
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, Fix};
@@ -141,7 +141,7 @@ impl<'a> Expansion<'_, 'a> {
                 "bind its ports: `{} : {}(..) ({});`",
                 instance.declared.name.text,
                 component.name.text,
-                port_names(component)
+                bound_names(component)
                     .into_iter()
                     .map(|name| format!("{name} = .."))
                     .collect::<Vec<_>>()
@@ -150,13 +150,13 @@ impl<'a> Expansion<'_, 'a> {
             self.report(diagnostic);
         }
         for binding in instance.bindings.iter().flatten() {
-            let names = port_names(component);
+            let names = bound_names(component);
             if !names.contains(&&*binding.name.text) {
                 let mut diagnostic = Diagnostic::error(
                     Code::LGM0135,
-                    format!("`{}` has no port `{}`", component.name.text, binding.name.text),
+                    format!("`{}` has no port or input `{}`", component.name.text, binding.name.text),
                 )
-                .label(binding.name.span, "no such port")
+                .label(binding.name.span, "no such port or input")
                 .label(component.name.span, "declared here");
                 diagnostic.help = lgm_source::nearest::did_you_mean(&binding.name.text, names);
                 self.report(diagnostic);
@@ -397,23 +397,6 @@ impl<'a> Expansion<'_, 'a> {
             shape: view.shape,
         })
     }
-}
-
-/// Returns the bindings of a component's ports: in separate parentheses, or among the parameters.
-fn bindings(instance: &Instance) -> impl Iterator<Item = (&Name, &Expr)> {
-    let alone: &[ast::Argument] = match instance.bindings {
-        None => &instance.arguments,
-        Some(_) => &[],
-    };
-    let alone = alone
-        .iter()
-        .filter_map(|argument| Some((argument.name.as_ref()?, &argument.value)));
-    let own = instance
-        .bindings
-        .iter()
-        .flatten()
-        .map(|binding| (&binding.name, &binding.value));
-    own.chain(alone)
 }
 
 /// Returns the entries of a port that is bound to a list, by their indices.

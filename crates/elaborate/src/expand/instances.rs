@@ -3,7 +3,7 @@
 use crate::context::{GraphPart, Indices, Place, Progress, Record, pair};
 use crate::expand::{Expansion, Postponed};
 use crate::program::ItemRef;
-use crate::syntax_queries::port_names;
+use crate::syntax_queries::bound_names;
 use lgm_model::{Element, ElementId, Law, StateChoice};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -46,8 +46,10 @@ impl<'a> Expansion<'_, 'a> {
                     return self.component(instance, at, component, indices, place);
                 }
                 Item::Modal(modal) => self.modal(instance, at, modal, indices, place),
-                // Domains, imports and models are not in the table of definitions.
-                Item::Import(_) | Item::Domain(_) | Item::Model(_) => GraphPart::Failed,
+                // Other items are not in the table of definitions.
+                Item::Import(_) | Item::Domain(_) | Item::Model(_) | Item::Function(_) | Item::Const(_) => {
+                    GraphPart::Failed
+                }
             },
         };
         self.set_part(&instance.declared.name, indices, part, place);
@@ -148,7 +150,7 @@ impl<'a> Expansion<'_, 'a> {
             return;
         }
         let ports = match instance.bindings {
-            None => port_names(component),
+            None => bound_names(component),
             Some(_) => Vec::new(),
         };
         let good = self.check_arguments(instance, &component.formals, &component.name, &ports, &|_| false);

@@ -13,6 +13,14 @@ impl<'a> Expansion<'_, 'a> {
             StatementKind::Param(assigned) => (&assigned.name, None, Origin::Param(assigned)),
             StatementKind::Const(assigned) => (&assigned.name, None, Origin::Const(assigned)),
             StatementKind::Input(assigned) => (&assigned.name, None, Origin::Input(assigned)),
+            // An output of a component is a signal that the model can read.
+            StatementKind::Output(indexed) if place.frame.0 != 0 && self.scopes.is_value_of(indexed, place.frame) => {
+                self.rest.signals.push(Deferred {
+                    statement: indexed,
+                    place,
+                });
+                (&indexed.declared.name, Some(&indexed.declared), Origin::Output(indexed))
+            }
             StatementKind::Signal(indexed) => {
                 self.rest.signals.push(Deferred {
                     statement: indexed,

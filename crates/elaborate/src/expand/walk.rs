@@ -3,6 +3,7 @@
 use crate::context::reports::EmptyLoop;
 use crate::context::{AtPlace, EnvId, FrameId, Place};
 use crate::expand::{Deferred, Expansion};
+use crate::syntax_queries::bindings;
 use lgm_syntax::ast::{self, Statement, StatementKind};
 use lgm_syntax::visit::find_in_statements;
 
@@ -22,8 +23,8 @@ fn declares(statements: &[Statement]) -> bool {
             statement.kind,
             StatementKind::Instance(_)
                 | StatementKind::Chain(_)
-                | StatementKind::Output(_)
                 | StatementKind::Experiment(_)
+                | StatementKind::Table(_)
                 | StatementKind::Faulty(_)
                 | StatementKind::When(_)
                 | StatementKind::Every(_)
@@ -153,6 +154,7 @@ impl<'a> Expansion<'_, 'a> {
                 self.scopes.keep_envs();
                 self.rest.chains.push(Deferred { statement: list, place });
             }
+            StatementKind::Output(_) if place.frame.0 != 0 => {}
             StatementKind::Output(indexed) => {
                 self.scopes.keep_envs();
                 self.rest.outputs.push(Deferred {
@@ -164,6 +166,19 @@ impl<'a> Expansion<'_, 'a> {
             StatementKind::When(_) | StatementKind::Every(_) => {
                 self.scopes.keep_envs();
                 self.rest.blocks.push(Deferred { statement, place });
+            }
+            StatementKind::Input(assigned) if place.frame.0 != 0 => {
+                // What is bound to it may measure parts that do not exist yet.
+                let instance = self.scopes.frames[place.frame.0 as usize].instance;
+                let is_bound = instance
+                    .is_some_and(|instance| bindings(instance).any(|binding| binding.0.text == assigned.name.text));
+                if let (false, None, Some(slot)) = (
+                    is_bound,
+                    &assigned.value,
+                    self.scopes.value_slot(&assigned.name.text, place.frame),
+                ) {
+                    self.slot_value(slot, None, &assigned.name.text, assigned.name.span, place.frame);
+                }
             }
             StatementKind::Param(assigned) if place.frame.0 != 0 || place.env.0 != 0 => {
                 // An unused parameter still belongs to the model.

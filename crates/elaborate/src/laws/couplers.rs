@@ -109,6 +109,7 @@ impl<'a> LawReader<'_, 'a> {
             formals: formals.map(|formal| (&*formal.name.text, modulus.clone())).collect(),
             ports,
             time: None,
+            tables: &[],
             table: None,
         });
         let mut pairs = Vec::with_capacity(candidate.equations.len());

@@ -45,7 +45,8 @@ impl<'a> LawReader<'_, 'a> {
     fn find_law(&mut self, id: ElementId) -> Option<()> {
         let record = self.graph.records[id.index()];
         let element = self.element_of(id)?;
-        let arguments = self.argument_values(record.instance, &element.formals, record.place, &|_| false)?;
+        let path = self.graph.model.graph.elements[id.index()].path;
+        let arguments = self.argument_values(record.instance, &element.formals, (path, record.place), &|_| false)?;
         if !element.modes.is_empty() {
             return self.find_modes(id, element, &arguments);
         }
@@ -191,6 +192,7 @@ impl<'a> LawReader<'_, 'a> {
             formals,
             ports,
             time: Some(time_expr),
+            tables: &element.tables,
             table: None,
         });
         let name = self.graph.records[id.index()].instance.declared.name.text.to_string();

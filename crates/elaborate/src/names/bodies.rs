@@ -1,10 +1,11 @@
 //! Names in expressions: each must be declared in a scope around its use.
 
-use crate::function_table::{MEASURES, PORT_VARIABLES, TABLE, function_names, is_function};
+use crate::function_table::{MEASURES, PORT_VARIABLES, is_function};
 use crate::names::checker::Checker;
+use crate::names::functions::check_function;
 use crate::program::Program;
-use crate::program::mode_table::table_use;
-use crate::syntax_queries::{port_names, value_parts};
+use crate::program::mode_table::{CsvUse, csv_use, table_use};
+use crate::syntax_queries::{bound_names, input_names, value_parts};
 use lgm_algebra::units::{UnitPower, unit_of};
 use lgm_source::SourceMap;
 use lgm_source::codes::Code;
@@ -24,6 +25,7 @@ pub(crate) struct Scope<'a> {
     values: FxHashSet<&'a str>,
     parts: FxHashSet<&'a str>,
     outputs: FxHashSet<&'a str>,
+    tables: FxHashSet<&'a str>,
 }
 
 impl<'a> Scope<'a> {
@@ -34,6 +36,7 @@ impl<'a> Scope<'a> {
             values: formals.iter().map(|formal| &*formal.name.text).collect(),
             parts: FxHashSet::default(),
             outputs: FxHashSet::default(),
+            tables: FxHashSet::default(),
         };
         scope.collect(statements);
         scope
@@ -58,6 +61,9 @@ impl<'a> Scope<'a> {
             StatementKind::Faulty(faulty) => self.parts.extend(faulty.declared.iter().map(|name| &*name.text)),
             StatementKind::Output(indexed) => {
                 self.outputs.insert(&indexed.declared.name.text);
+            }
+            StatementKind::Table(table) => {
+                self.tables.insert(&table.name.text);
             }
             StatementKind::Chain(_)
             | StatementKind::Experiment(_)
@@ -175,6 +181,10 @@ impl<'a> Walk<'_, 'a> {
                     every.first.iter().for_each(|first| self.value(&first.1));
                     action_expressions(&every.body, &mut |expr| self.value(expr));
                 }
+                StatementKind::Table(table) => match csv_use(table) {
+                    Some(used) => check_csv(self.checker, table, &used),
+                    None => self.value(&table.value),
+                },
                 // Its error is already reported, and the meanings of its names are uncertain.
                 StatementKind::Faulty(_) => {}
             }
@@ -212,8 +222,8 @@ impl<'a> Walk<'_, 'a> {
             Diagnostic::error(Code::LGM0155, format!("`{name}` has a unit, which is not allowed here"))
                 .label(inside.span, "an index belongs here")
                 .help(format!(
-                    "write only `{name}`: its unit follows from its value; to convert it, divide by a unit, such as \
-                     `x/1 [mm]`"
+                    "write only `{name}`: its unit follows from its value; an output is shown in the unit after its value, \
+                     `output {name} = x [mm];`"
                 )),
         );
         true
@@ -238,7 +248,9 @@ impl<'a> Walk<'_, 'a> {
             // In `S (p = x)` the arguments are bindings of ports to names of the graph.
             let binds =
                 instance.bindings.is_none() && argument.name.as_ref().is_some_and(|name| self.is_port(instance, name));
-            if binds {
+            if binds && self.is_input(instance, argument.name.as_ref()) {
+                self.value(&argument.value);
+            } else if binds {
                 self.graph_part(&argument.value);
             } else if argument.name.as_ref().is_some_and(|name| &*name.text == "modes")
                 && let Some(used) = table_use(instance)
@@ -248,11 +260,12 @@ impl<'a> Walk<'_, 'a> {
                 self.value(&argument.value);
             }
         }
-        instance
-            .bindings
-            .iter()
-            .flatten()
-            .for_each(|binding| self.graph_part(&binding.value));
+        for binding in instance.bindings.iter().flatten() {
+            match self.is_input(instance, Some(&binding.name)) {
+                true => self.value(&binding.value),
+                false => self.graph_part(&binding.value),
+            }
+        }
         for (from, to) in &instance.branches {
             self.graph_part(from);
             self.graph_part(to);
@@ -264,14 +277,26 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn is_port(&self, instance: &Instance, name: &Name) -> bool {
+        self.component(instance).is_some_and(|component| {
+            bound_names(component).contains(&&*name.text)
+                && !component.formals.iter().any(|formal| formal.name.text == name.text)
+        })
+    }
+
+    /// Returns true if an instance binds an input of its component by this name.
+    fn is_input(&self, instance: &Instance, name: Option<&Name>) -> bool {
+        let component = self.component(instance);
+        component
+            .zip(name)
+            .is_some_and(|(component, name)| input_names(component).contains(&&*name.text))
+    }
+
+    fn component(&self, instance: &Instance) -> Option<&'a ast::Component> {
         let program = self.checker.program;
-        let definition = program.definition(&instance.kind.text, instance.kind.span.source);
-        match definition.map(|at| program.item(at)) {
-            Some(ast::Item::Component(component)) => {
-                port_names(component).contains(&&*name.text)
-                    && !component.formals.iter().any(|formal| formal.name.text == name.text)
-            }
-            _ => false,
+        let definition = program.definition(&instance.kind.text, instance.kind.span.source)?;
+        match program.item(definition) {
+            ast::Item::Component(component) => Some(component),
+            _ => None,
         }
     }
 
@@ -364,7 +389,8 @@ impl<'a> Walk<'_, 'a> {
 
     fn name(&mut self, name: &'a Name) {
         let text = &*name.text;
-        if self.knows(text) || !self.checker.is_looking() {
+        let is_constant = || self.checker.program.constant(text, name.span.source).is_some();
+        if self.knows(text) || !self.checker.is_looking() || is_constant() {
             return;
         }
         let names = self
@@ -389,6 +415,10 @@ impl<'a> Walk<'_, 'a> {
                     false => format!("declare it: `param {text} = ..;`"),
                 })
             });
+        if text == "t" {
+            diagnostic.fixes = corrections(name.span, "time", ["time"]);
+            diagnostic.help = Some("the time is `time`".to_string());
+        }
         if self.scope.outputs.contains(text) {
             let help = format!(
                 "an output is shown and not read: declare `signal {text} = ..;`, and `output {text} = {text};`"
@@ -402,7 +432,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn call(&mut self, name: &'a Name, arguments: &'a [Argument]) {
-        check_function(self.checker, name);
+        check_function(self.checker, name, self.scope.tables.iter().copied());
         let measured = MEASURES.contains(&&*name.text);
         for (at, argument) in arguments.iter().enumerate() {
             if measured && at == 0 {
@@ -432,64 +462,23 @@ fn unit_names<'a>(expr: &'a Expr, names: &mut Vec<&'a Name>) -> bool {
     }
 }
 
-/// A function of other languages, and its replacement.
-struct Elsewhere {
-    name: &'static str,
-    help: &'static str,
-    /// The equivalent function with a different name.
-    renamed: Option<&'static str>,
-}
-
-const fn elsewhere(name: &'static str, help: &'static str, renamed: Option<&'static str>) -> Elsewhere {
-    Elsewhere { name, help, renamed }
-}
-
-/// Names that users of other languages expect.
-const ELSEWHERE: [Elsewhere; 8] = [
-    elsewhere("limit", "`min(max(x, low), high)` keeps a value within limits", None),
-    elsewhere("clamp", "`min(max(x, low), high)` keeps a value within limits", None),
-    elsewhere("saturate", "`min(max(x, low), high)` keeps a value within limits", None),
-    elsewhere("ln", "`log(x)` is the natural logarithm", Some("log")),
-    elsewhere("log10", "write `log(x)/log(10)`", None),
-    elsewhere("pow", "write `x^n`", None),
-    elsewhere("sgn", "write `sign(x)`", Some("sign")),
-    elsewhere("integrate", "write `int(x)`", Some("int")),
-];
-
-pub(crate) fn check_function(checker: &mut Checker, name: &Name) {
-    if is_function(&name.text) || !checker.is_looking() {
-        return;
-    }
-    let mut diagnostic =
-        Diagnostic::error(Code::LGM0145, format!("there is no function `{}`", name.text)).label(name.span, "unknown");
-    let elsewhere = ELSEWHERE.iter().find(|entry| entry.name == &*name.text);
-    let suggested = match elsewhere {
-        Some(_) => None,
-        None => suggestion(&name.text, function_names()),
-    };
-    diagnostic.fixes = match elsewhere.map(|entry| entry.renamed) {
-        Some(Some(plain)) => corrections(name.span, plain, [plain]),
-        Some(None) => Box::default(),
-        None => corrections(name.span, &name.text, function_names()),
-    };
-    diagnostic.help = Some(match (elsewhere, suggested) {
-        (Some(entry), _) => entry.help.to_string(),
-        _ if &*name.text == TABLE => {
-            "a table of modes belongs in `modes = table(\"modes.csv\")` of a modal block".to_string()
-        }
-        (None, Some(near)) => format!("did you mean `{near}`?"),
-        (None, None) => format!(
-            "the functions are `{}`",
-            function_names().collect::<Vec<_>>().join("`, `")
-        ),
-    });
-    checker.report(diagnostic);
-}
-
 /// Returns true for `residual = true` of a modal block: only there is `true` a keyword.
 fn is_switch(argument: &Argument) -> bool {
     argument.name.as_ref().is_some_and(|name| &*name.text == "residual")
         && matches!(&argument.value.kind, ExprKind::Name(name) if matches!(&*name.text, "true" | "false"))
+}
+
+/// Checks the form of `csv("file.csv", "column")`.
+fn check_csv<'a>(checker: &mut Checker<'a>, table: &'a ast::Table, used: &CsvUse<'a>) {
+    if used.is_malformed {
+        let diagnostic = Diagnostic::error(
+            Code::LGM0211,
+            "`csv` requires a path and, if needed, the name of a column",
+        )
+        .label(table.value.span, "not of this form")
+        .help("write `csv(\"file.csv\")` or `csv(\"file.csv\", \"column\")`");
+        checker.report(diagnostic);
+    }
 }
 
 /// Checks the names in the law of an element.
@@ -507,6 +496,12 @@ pub(crate) fn check_law<'a>(checker: &mut Checker<'a>, element: &'a ast::Element
             law_expr(checker, element, &set.value, &mut indices);
         }
     }
+    for table in &element.tables {
+        match csv_use(table) {
+            Some(used) => check_csv(checker, table, &used),
+            None => law_expr(checker, element, &table.value, &mut indices),
+        }
+    }
     for formal in &element.formals {
         if let Some(default) = &formal.default {
             law_expr(checker, element, default, &mut indices);
@@ -522,7 +517,8 @@ fn law_expr<'a>(checker: &mut Checker<'a>, element: &'a ast::Element, expr: &'a 
             let known = matches!(text, "time" | "pi")
                 || indices.contains(&text)
                 || element.formals.iter().any(|formal| &*formal.name.text == text)
-                || (one_port && PORT_VARIABLES.contains(&text));
+                || (one_port && PORT_VARIABLES.contains(&text))
+                || checker.program.constant(text, name.span.source).is_some();
             if known {
                 return;
             }
@@ -566,7 +562,7 @@ fn law_expr<'a>(checker: &mut Checker<'a>, element: &'a ast::Element, expr: &'a 
             }
         }
         ExprKind::Call(name, arguments) => {
-            check_function(checker, name);
+            check_function(checker, name, element.tables.iter().map(|table| &*table.name.text));
             // Measures are not allowed in a law, which is reported when the law is read.
             if !MEASURES.contains(&&*name.text) {
                 for argument in arguments {

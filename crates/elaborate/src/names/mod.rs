@@ -4,6 +4,7 @@ mod checker;
 mod modal_blocks;
 
 pub(crate) mod bodies;
+mod functions;
 pub(crate) mod recursion;
 
 use crate::names::bodies::{Scope, check_body, check_law};
@@ -28,6 +29,14 @@ pub(crate) fn check(program: &Program, sources: &SourceMap, largest: u64) -> Vec
                 Item::Component(component) => checker.component(component),
                 Item::Model(model) => checker.model(model),
                 Item::Modal(modal) => checker.modal(modal),
+                Item::Function(function) => {
+                    checker.formals(&function.formals);
+                    functions::check_user_function(&mut checker, function);
+                }
+                Item::Const(constant) => {
+                    checker.reserved(&constant.assigned.name);
+                    functions::check_constant(&mut checker, constant);
+                }
                 Item::Import(_) => {}
             }
         }
@@ -43,6 +52,7 @@ enum Space {
     Junction,
     Instance,
     Output,
+    Table,
 }
 
 #[derive(Clone, Copy)]
@@ -268,9 +278,6 @@ impl<'a> Checker<'a> {
                     self.declare(&assigned.name, false, Space::Value, seen);
                 }
                 StatementKind::Input(assigned) => {
-                    if !is_model {
-                        self.not_in_component(statement.span, "an input");
-                    }
                     self.plain_in_loop(&assigned.name, in_loop);
                     self.declare(&assigned.name, false, Space::Value, seen);
                 }
@@ -278,9 +285,6 @@ impl<'a> Checker<'a> {
                     self.indexed(&indexed.declared, Space::Value, seen, in_loop);
                 }
                 StatementKind::Output(indexed) => {
-                    if !is_model {
-                        self.not_in_component(statement.span, "an output");
-                    }
                     self.indexed(&indexed.declared, Space::Output, seen, in_loop);
                 }
                 StatementKind::Instance(instance) => {
@@ -300,6 +304,10 @@ impl<'a> Checker<'a> {
                     }
                     *seen = all;
                 }
+                StatementKind::Table(table) => {
+                    self.plain_in_loop(&table.name, in_loop);
+                    self.declare(&table.name, false, Space::Table, seen);
+                }
                 StatementKind::Experiment(_) if !is_model => self.not_in_component(statement.span, "an experiment"),
                 StatementKind::Experiment(_)
                 | StatementKind::Chain(_)
@@ -313,7 +321,7 @@ impl<'a> Checker<'a> {
     fn not_in_component(&mut self, span: Span, what: &str) {
         let diagnostic = Diagnostic::error(Code::LGM0152, format!("a component cannot contain {what}"))
             .label(span, "this belongs to the model")
-            .help("components contain parameters, ports, nodes, instances, states and signals");
+            .help("components contain parameters, ports, nodes, instances, states, signals, inputs and outputs");
         self.report(diagnostic);
     }
 
@@ -402,6 +410,7 @@ impl<'a> Checker<'a> {
             Space::Junction => &[Space::Value, Space::Junction, Space::Instance],
             Space::Instance => &[Space::Junction, Space::Instance],
             Space::Output => &[Space::Output],
+            Space::Table => &[Space::Table],
         };
         let other = rivals
             .iter()

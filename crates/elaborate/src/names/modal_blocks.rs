@@ -2,8 +2,8 @@
 
 use crate::function_table::{MEASURES, TABLE, is_function};
 use crate::modal_rules::{MODAL_ARGUMENTS, Rules, free_names};
-use crate::names::bodies::check_function;
 use crate::names::checker::Checker;
+use crate::names::functions::check_function;
 use crate::syntax_queries::value_parts;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -111,7 +111,7 @@ fn functions_of<'a>(checker: &mut Checker<'a>, expr: &'a Expr, of_position: bool
             .help("declare a parameter with the name of the column; it has a value for each mode"),
         ),
         ExprKind::Call(name, _) if !is_function(&name.text) => {
-            check_function(checker, name);
+            check_function(checker, name, std::iter::empty());
         }
         _ => {}
     }

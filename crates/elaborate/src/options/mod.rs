@@ -6,6 +6,8 @@ pub(crate) mod point;
 mod written;
 
 use crate::program::Program;
+use crate::units::unit_meaning;
+use lgm_algebra::units::Unit;
 use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -23,6 +25,11 @@ pub struct Settings {
     /// Values of parameters and constants. The text of each source contains the whole option, `name=value`; the string is the option as
     /// written.
     pub sets: Vec<(String, SourceId)>,
+    /// Parameters of instances that vary over the runs of a command, by their names (`motor.R_a`): they stay symbols in the equations.
+    /// Other names are ignored.
+    pub varied: Vec<String>,
+    /// True if a person wrote the values: a number without a unit is warned of if the text gives the parameter in `uH`.
+    pub are_written: bool,
     /// Signals of inputs, each an expression of time and parameters; in the form of `sets`.
     pub inputs: Vec<(String, SourceId)>,
     /// Values of states, inputs and time at which the equations are evaluated; in the form of `sets`.
@@ -51,6 +58,8 @@ impl Default for Settings {
         Settings {
             model: None,
             sets: Vec::new(),
+            varied: Vec::new(),
+            are_written: false,
             inputs: Vec::new(),
             point: Vec::new(),
             modes: Vec::new(),
@@ -65,8 +74,32 @@ impl Default for Settings {
 /// One `--set name=value`, parsed.
 #[derive(Debug)]
 pub(crate) struct Assignment {
+    /// `m`, or `motor.R_a` for a parameter of an instance.
     pub name: String,
+    /// Where the name was written.
+    pub name_span: Span,
     pub value: Expr,
+}
+
+/// The options for parameters.
+#[derive(Debug, Default)]
+pub(crate) struct ParameterOptions {
+    /// Values from `--set`.
+    pub values: Vec<Assignment>,
+    /// Parameters of instances that vary.
+    pub varied: Vec<String>,
+    /// True if numbers without a unit are warned of.
+    pub are_written: bool,
+    /// Names in `--set` that the model does not declare, with their locations.
+    pub unknown: Vec<(String, Span)>,
+}
+
+impl ParameterOptions {
+    /// Returns true if an option names something other than a parameter or a constant of the model.
+    pub fn names_instances(&self) -> bool {
+        let is_within = |entry: &Assignment| entry.name.contains('.');
+        !self.varied.is_empty() || !self.unknown.is_empty() || self.values.iter().any(is_within)
+    }
 }
 
 /// Finds the model and reads the options; `None` if there is nothing to elaborate.
@@ -75,7 +108,7 @@ pub(crate) fn read<'a>(
     map: &SourceMap,
     settings: &Settings,
     diagnostics: &mut Vec<Diagnostic>,
-) -> (Option<&'a ast::Model>, Vec<Assignment>) {
+) -> (Option<&'a ast::Model>, ParameterOptions) {
     let chosen = match &settings.model {
         None => program.models().next_back(),
         Some(name) => {
@@ -93,37 +126,42 @@ pub(crate) fn read<'a>(
             found
         }
     };
-    let mut assignments: Vec<Assignment> = Vec::new();
-    let Some(model) = chosen else {
-        return (None, assignments);
+    let mut options = ParameterOptions {
+        varied: settings.varied.iter().filter_map(|name| path(name)).collect(),
+        are_written: settings.are_written,
+        ..ParameterOptions::default()
     };
+    options.varied.retain(|name| name.contains('.'));
+    let Some(model) = chosen else {
+        return (None, options);
+    };
+    let names = declared(model);
+    for (_, source) in &settings.sets {
+        match assignment(map, *source) {
+            // The names of instances are known after the expansion.
+            Ok(assignment) if !assignment.name.contains('.') && !names.contains(&&*assignment.name) => {
+                options.unknown.push((assignment.name, assignment.name_span));
+            }
+            Ok(assignment) => {
+                // The last of several options for one name has priority.
+                options.values.retain(|entry| entry.name != assignment.name);
+                options.values.push(assignment);
+            }
+            Err(diagnostic) => diagnostics.push(diagnostic),
+        }
+    }
+    (Some(model), options)
+}
+
+/// Returns the names of the parameters and constants of a model.
+pub(crate) fn declared(model: &ast::Model) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     statements(&model.body, &mut |statement| {
         if let StatementKind::Param(assigned) | StatementKind::Const(assigned) = &statement.kind {
             names.push(&assigned.name.text);
         }
     });
-    for (_, source) in &settings.sets {
-        match assignment(map, *source) {
-            Ok((span, assignment)) if !names.contains(&&*assignment.name) => {
-                let name = &assignment.name;
-                let mut diagnostic = Diagnostic::error(
-                    Code::LGM0902,
-                    format!("`{}` has no `param` or `const` named `{name}`", model.name.text),
-                )
-                .label(span, "this option has no effect");
-                diagnostic.help = did_you_mean(name, names.iter().copied());
-                diagnostics.push(diagnostic);
-            }
-            Ok((_, assignment)) => {
-                // The last of several options for one name has priority.
-                assignments.retain(|entry| entry.name != assignment.name);
-                assignments.push(assignment);
-            }
-            Err(diagnostic) => diagnostics.push(diagnostic),
-        }
-    }
-    (Some(model), assignments)
+    names
 }
 
 fn malformed(span: Span, message: &str) -> Diagnostic {
@@ -134,24 +172,74 @@ fn malformed(span: Span, message: &str) -> Diagnostic {
         )
 }
 
-/// Reads an option, with the location of its name.
-fn assignment(map: &SourceMap, source: SourceId) -> Result<(Span, Assignment), Diagnostic> {
+/// Reads an option.
+fn assignment(map: &SourceMap, source: SourceId) -> Result<Assignment, Diagnostic> {
     let written = Written::read(map, source, malformed)?;
-    let name = written.target;
-    if !is_name(name) {
-        let place = if name.is_empty() {
+    let Some(name) = path(written.target) else {
+        let place = if written.target.is_empty() {
             written.whole()
         } else {
             written.target_span
         };
         return Err(malformed(place, "expected a name before `=`"));
-    }
+    };
     let value = written.value(malformed)?;
     if let Some(span) = not_literal(&value) {
         return Err(malformed(span, "only numbers can be written here"));
     }
-    let name = name.to_string();
-    Ok((written.target_span, Assignment { name, value }))
+    Ok(Assignment {
+        name,
+        name_span: written.target_span,
+        value,
+    })
+}
+
+/// Returns the name of a parameter, `m` or `cell[1, 2].r.R`, in the form in which [`lgm_model::Model::path_name`] writes it.
+fn path(text: &str) -> Option<String> {
+    let parts = text.split('.').map(|part| {
+        let (name, indices) = match part.trim().split_once('[') {
+            Some((name, rest)) => (name.trim_end(), Some(rest.strip_suffix(']')?)),
+            None => (part.trim(), None),
+        };
+        let written = match indices {
+            None => name.to_string(),
+            Some(indices) => {
+                let numbers = indices.split(',').map(|index| index.trim().parse::<i64>());
+                let numbers: Vec<i64> = numbers.collect::<Result<_, _>>().ok()?;
+                let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
+                format!("{name}[{}]", numbers.join(", "))
+            }
+        };
+        is_name(name).then_some(written)
+    });
+    let parts: Vec<String> = parts.collect::<Option<_>>()?;
+    // The last part is a parameter, which is set as a whole.
+    (!parts.last()?.ends_with(']')).then(|| parts.join("."))
+}
+
+/// A number in an option, with the unit after it.
+#[derive(Clone, Debug)]
+pub struct Quantity {
+    /// The number as written.
+    pub number: f64,
+    /// The unit; none for a bare number.
+    pub unit: Option<Unit>,
+}
+
+/// Reads a number with a unit from a part of an option, `220 [uF]`; none if it is something else.
+pub fn quantity(text: &str) -> Option<Quantity> {
+    let (number, unit) = match text.split_once('[') {
+        None => (text, None),
+        Some((number, _)) => {
+            let (literal, faults) = lgm_syntax::parse_expression(SourceId(0), &format!("1 {}", &text[number.len()..]));
+            match literal.kind {
+                ExprKind::Number(_, Some(unit)) if faults.is_empty() => (number, Some(unit_meaning(&unit).ok()?)),
+                _ => return None,
+            }
+        }
+    };
+    let number = number.trim().parse::<f64>().ok().filter(|number| number.is_finite())?;
+    Some(Quantity { number, unit })
 }
 
 /// Returns the first part of an expression other than numbers, lists of numbers and arithmetic on them.
@@ -162,7 +250,7 @@ fn not_literal(expr: &Expr) -> Option<Span> {
         ExprKind::List(items, _) => items.iter().find_map(not_literal),
         ExprKind::Sum(items) | ExprKind::Product(items) => items.iter().find_map(|item| not_literal(&item.1)),
         ExprKind::Power(items) => items.iter().find_map(not_literal),
-        ExprKind::Negate(inner) => not_literal(inner),
+        ExprKind::Negate(inner) | ExprKind::InUnit(inner, _) => not_literal(inner),
         _ => Some(expr.span),
     }
 }

@@ -156,17 +156,41 @@ impl<'a> Results<'_, 'a> {
             return None;
         }
         let symbols = self.arena.exprs.symbols_of(&[value.expr]);
-        if let Some(symbol) = symbols.first().copied() {
+        let varies = |symbol: &SymbolId| self.arena.exprs.symbol_info(*symbol).kind != SymbolKind::Parameter;
+        if let Some(symbol) = symbols.iter().copied().find(varies) {
             let other = self.arena.exprs.symbol_info(symbol).name.clone();
             let diagnostic = Diagnostic::error(Code::LGM0402, "the period of `every` must be known at compile time")
                 .label(expr.span, format!("this depends on `{other}`"))
-                .help(format!("declare `{other}` as `const`"));
+                .help(format!("declare `{other}` as `const` or `param`"));
             let diagnostic = self.label_symbol(diagnostic, symbol);
             self.report(diagnostic);
             return None;
         }
         let numbers = self.exact(&[value.expr], expr.span)?;
+        self.fix_parameters(symbols);
         Some(to_f64(&numbers[0]))
+    }
+
+    /// Fixes the parameters that determine instants: their values are those of the compilation, and no run can vary them.
+    fn fix_parameters(&mut self, mut symbols: Vec<SymbolId>) {
+        while let Some(symbol) = symbols.pop() {
+            let model = &mut self.evaluator.graph.model;
+            let mut entries = model.parameters.iter_mut().flat_map(|parameter| &mut parameter.entries);
+            let Some(at) = entries.position(|entry| entry.symbol == symbol) else {
+                continue;
+            };
+            let mut entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);
+            let Some((derived, value)) = entries.nth(at).map(|entry| (entry.derived, entry.value.clone())) else {
+                continue;
+            };
+            symbols.extend(self.arena.exprs.symbols_of(derived.as_slice()));
+            let number = self.arena.exprs.number(value);
+            let model = &mut self.evaluator.graph.model;
+            let mut entries = model.parameters.iter_mut().flat_map(|parameter| &mut parameter.entries);
+            if let Some(entry) = entries.nth(at) {
+                entry.derived = Some(number);
+            }
+        }
     }
 
     /// Evaluates assignments in order; `guard` is their condition.

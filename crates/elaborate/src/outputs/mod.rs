@@ -17,6 +17,7 @@ use lgm_model::{Measure, Output, Variable};
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
+use lgm_syntax::ast::ExprKind;
 use rustc_hash::FxHashMap;
 
 /// The values of the model's signals, states, outputs and experiments.
@@ -54,7 +55,7 @@ impl<'a> Results<'_, 'a> {
             let Ok(indices) = self.declared_indices(declared, later.place) else {
                 continue;
             };
-            let value = self.eval(&later.statement.value, later.place);
+            let value = self.output_value(later.statement, later.place);
             let mut name = declared.name.text.to_string();
             if let Some(at) = indices {
                 name.push_str(&format!("[{}]", index_text(at)));
@@ -76,13 +77,26 @@ impl<'a> Results<'_, 'a> {
             }
             let list = entry_names(&name, &value);
             let written = self.written(later.statement.value.span);
+            let shown = match &later.statement.value.kind {
+                ExprKind::InUnit(_, written) => self.unit(written).map(|unit| (unit, written.span)),
+                _ => None,
+            };
             for (entry, name) in value.entries().to_vec().into_iter().zip(list) {
                 values.push(entry);
+                let (value, unit) = match &shown {
+                    None => (entry.expr, None),
+                    Some((unit, span)) => {
+                        let words = self.sources.slice(*span);
+                        let words = words.trim_matches(['[', ']']).trim();
+                        let shown = SiUnit::scaled(words, unit);
+                        (self.shown_in(entry.expr, unit), Some(shown))
+                    }
+                };
                 self.graph.model.outputs.push(Output {
                     name: name.into(),
-                    value: entry.expr,
+                    value,
                     written: written.clone(),
-                    unit: None,
+                    unit,
                     span: declared.name.span,
                 });
             }
@@ -92,6 +106,9 @@ impl<'a> Results<'_, 'a> {
         let integrals = self.graph.model.integrals.iter().enumerate();
         let integrals: FxHashMap<SymbolId, usize> = integrals.map(|(at, integral)| (integral.symbol, at)).collect();
         for (at, value) in values.into_iter().enumerate() {
+            if self.graph.model.outputs[at].unit.is_some() {
+                continue;
+            }
             let symbol = match *self.arena.exprs.node(value.expr) {
                 Node::Symbol(symbol) => Some(symbol),
                 _ => None,

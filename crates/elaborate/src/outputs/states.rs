@@ -195,7 +195,7 @@ fn integral_inside(expr: &Expr) -> Option<Span> {
     match &expr.kind {
         ExprKind::Call(name, _) if &*name.text == "int" => Some(expr.span),
         ExprKind::Sum(list) | ExprKind::Product(list) => list.iter().find_map(|term| integral_inside(&term.1)),
-        ExprKind::Negate(inner) => integral_inside(inner),
+        ExprKind::Negate(inner) | ExprKind::InUnit(inner, _) => integral_inside(inner),
         _ => None,
     }
 }

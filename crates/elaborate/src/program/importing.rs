@@ -1,7 +1,8 @@
 //! The possible imports from the standard library, and the change that adds an import.
 
 use crate::program::LIBRARY;
-use crate::program::{Program, defined_name};
+use crate::program::Program;
+use crate::program::defining::{Kind, defined_name};
 use lgm_source::diagnostic::Fix;
 use lgm_source::{SourceId, SourceMap, Span};
 use lgm_syntax::ast::Item;
@@ -62,7 +63,7 @@ fn importable() -> FxHashMap<Arc<str>, &'static str> {
         let names = ast.items.iter().filter_map(defined_name);
         kinds.extend(
             names
-                .filter(|entry| !entry.1)
+                .filter(|entry| entry.1 == Kind::Definition)
                 .map(|entry| (entry.0.text.clone(), module.name)),
         );
     }

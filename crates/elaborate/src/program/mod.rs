@@ -1,9 +1,12 @@
 //! Loading: the root text, its imports, and the standard library.
 
+mod defining;
 mod importing;
 pub(crate) mod mode_table;
 mod stdlib;
 
+use crate::program::defining::define;
+pub(crate) use crate::program::mode_table::csv_use;
 use crate::program::mode_table::{ModeTable, table_use};
 pub use crate::program::stdlib::{LIBRARY, LibraryModule};
 use lgm_source::codes::Code;
@@ -35,6 +38,11 @@ pub struct Program {
     pub(crate) user_domains: FxHashMap<Arc<str>, ItemRef>,
     /// Domains of the standard library.
     pub(crate) library_domains: FxHashMap<Arc<str>, ItemRef>,
+    /// Functions and constants outside of models, of the user and of the standard library.
+    pub(crate) user_functions: FxHashMap<Arc<str>, ItemRef>,
+    pub(crate) library_functions: FxHashMap<Arc<str>, ItemRef>,
+    pub(crate) user_constants: FxHashMap<Arc<str>, ItemRef>,
+    pub(crate) library_constants: FxHashMap<Arc<str>, ItemRef>,
     /// True if a part of a text could not be read; then a missing name is not an error by itself.
     pub(crate) is_damaged: bool,
     /// The targets of quoted imports, by the locations of the quotes.
@@ -119,6 +127,24 @@ impl Program {
             self.user_domains.get(name)
         };
         user.or_else(|| self.library_domains.get(name)).copied()
+    }
+
+    /// Returns the function that a name refers to in a text.
+    pub(crate) fn function(&self, name: &str, from: SourceId) -> Option<ItemRef> {
+        let user = self.user_functions.get(name).filter(|_| !self.is_library(from));
+        user.or_else(|| self.library_functions.get(name)).copied()
+    }
+
+    /// Returns the constant outside of models that a name refers to in a text.
+    pub(crate) fn constant(&self, name: &str, from: SourceId) -> Option<ItemRef> {
+        let user = self.user_constants.get(name).filter(|_| !self.is_library(from));
+        user.or_else(|| self.library_constants.get(name)).copied()
+    }
+
+    /// Returns the names of the functions in scope of a text.
+    pub(crate) fn functions(&self) -> impl Iterator<Item = &str> {
+        let tables = [&self.user_functions, &self.library_functions];
+        tables.into_iter().flat_map(|table| table.keys().map(|name| &**name))
     }
 
     /// Returns the models of the root text in order.
@@ -292,6 +318,10 @@ impl Loader<'_> {
         for item in &ast.items {
             match item {
                 Item::Component(component) => named_tables(&component.body, &mut tables),
+                Item::Element(element) => {
+                    let paths = element.tables.iter().filter_map(csv_use).filter_map(|used| used.path);
+                    tables.extend(paths.map(|(words, span)| (words.clone(), span)));
+                }
                 Item::Model(model) => named_tables(&model.body, &mut tables),
                 _ => {}
             }
@@ -503,10 +533,12 @@ impl Loader<'_> {
 /// Collects the paths of the tables in the instances of a body, with their locations.
 fn named_tables(body: &[Statement], found: &mut Vec<(Arc<str>, Span)>) {
     statements(body, &mut |statement| {
-        if let StatementKind::Instance(instance) = &statement.kind {
-            let path = table_use(instance).and_then(|used| used.path);
-            found.extend(path.map(|(words, span)| (words.clone(), span)));
-        }
+        let path = match &statement.kind {
+            StatementKind::Instance(instance) => table_use(instance).and_then(|used| used.path),
+            StatementKind::Table(table) => csv_use(table).and_then(|used| used.path),
+            _ => None,
+        };
+        found.extend(path.map(|(words, span)| (words.clone(), span)));
     });
 }
 
@@ -516,82 +548,4 @@ fn is_below(path: &Path, folder: &Path) -> bool {
         true => !path.starts_with("..") && path.is_relative(),
         false => path.starts_with(folder),
     }
-}
-
-/// Returns the name of a definition or a domain; true for a domain.
-fn defined_name(item: &Item) -> Option<(&Name, bool)> {
-    match item {
-        Item::Element(element) => Some((&element.name, false)),
-        Item::Component(component) => Some((&component.name, false)),
-        Item::Modal(modal) => Some((&modal.name, false)),
-        Item::Domain(domain) => Some((&domain.name, true)),
-        Item::Import(_) | Item::Model(_) => None,
-    }
-}
-
-fn define(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) {
-    let mut models: FxHashMap<Arc<str>, Span> = FxHashMap::default();
-    for (file_index, file) in program.files.iter().enumerate() {
-        for (item_index, item) in file.ast.items.iter().enumerate() {
-            if let Item::Model(model) = item
-                && file_index == program.root
-                && let Some(first) = models.insert(model.name.text.clone(), model.name.span)
-            {
-                diagnostics.push(twice(&model.name, first, "model"));
-            }
-            let Some((name, is_domain)) = defined_name(item) else {
-                continue;
-            };
-            let at = ItemRef {
-                file: file_index as u32,
-                item: item_index as u32,
-            };
-            let table = match (file.library, is_domain) {
-                (true, true) => &mut program.library_domains,
-                (true, false) => &mut program.library,
-                (false, true) => &mut program.user_domains,
-                (false, false) => &mut program.user,
-            };
-            if let Some(first) = table.insert(name.text.clone(), at) {
-                let other = defined_name(&program.files[first.file as usize].ast.items[first.item as usize]);
-                let span = other.map_or(name.span, |entry| entry.0.span);
-                diagnostics.push(twice(name, span, if is_domain { "domain" } else { "definition" }));
-            }
-        }
-    }
-    for (table, library) in [
-        (&program.user, &program.library),
-        (&program.user_domains, &program.library_domains),
-    ] {
-        let mut shadowing: Vec<ItemRef> = table
-            .iter()
-            .filter(|entry| library.contains_key(entry.0))
-            .map(|entry| *entry.1)
-            .collect();
-        shadowing.sort_unstable_by_key(|at| (at.file, at.item));
-        for at in shadowing {
-            let item = &program.files[at.file as usize].ast.items[at.item as usize];
-            let Some((name, _)) = defined_name(item) else {
-                continue;
-            };
-            let of_library = library[&name.text];
-            let other = &program.files[of_library.file as usize].ast.items[of_library.item as usize];
-            let mut diagnostic = Diagnostic::information(
-                Code::LGM0106,
-                format!("`{}` here replaces the one of the standard library", name.text),
-            )
-            .label(name.span, "this definition is used");
-            if let Some((other, _)) = defined_name(other) {
-                diagnostic = diagnostic.label(other.span, "it replaces this definition");
-            }
-            diagnostics.push(diagnostic);
-        }
-    }
-}
-
-fn twice(name: &Name, first: Span, what: &str) -> Diagnostic {
-    Diagnostic::error(Code::LGM0107, format!("the {what} `{}` is declared twice", name.text))
-        .label(name.span, "declared again here")
-        .label(first, "first declared here")
-        .help("rename one of the two")
 }

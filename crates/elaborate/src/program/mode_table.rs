@@ -10,7 +10,7 @@ use lgm_source::codes::Code;
 use lgm_source::csv::{Field, Records};
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, SourceMap, Span};
-use lgm_syntax::ast::{Argument, Expr, ExprKind, Instance, UnitExpr};
+use lgm_syntax::ast::{Argument, Expr, ExprKind, Instance, Table, UnitExpr};
 use lgm_syntax::parse_expression;
 use num_rational::BigRational;
 use rustc_hash::FxHashSet;
@@ -75,6 +75,38 @@ pub(crate) fn table_use(instance: &Instance) -> Option<TableUse<'_>> {
         _ => None,
     };
     Some(TableUse { call, path, arguments })
+}
+
+/// The contents of `csv("file.csv", "column")`, each with its location.
+pub(crate) struct CsvUse<'a> {
+    pub path: Option<(&'a Text, Span)>,
+    pub column: Option<(&'a Text, Span)>,
+    /// True if there are other arguments.
+    pub is_malformed: bool,
+}
+
+/// Returns the file of a table; `None` if its rows are in the text.
+pub(crate) fn csv_use(table: &Table) -> Option<CsvUse<'_>> {
+    let ExprKind::Call(name, arguments) = &table.value.kind else {
+        return None;
+    };
+    if &*name.text != "csv" {
+        return None;
+    }
+    let text = |at: usize| match arguments.get(at).map(|argument| &argument.value) {
+        Some(Expr {
+            kind: ExprKind::Text(text),
+            span,
+        }) => Some((text, *span)),
+        _ => None,
+    };
+    let (path, column) = (text(0), text(1));
+    let given = usize::from(path.is_some()) + usize::from(column.is_some());
+    Some(CsvUse {
+        path,
+        column,
+        is_malformed: path.is_none() || given != arguments.len(),
+    })
 }
 
 fn fault(span: Span, message: String, label: &str) -> Diagnostic {

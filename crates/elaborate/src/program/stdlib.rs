@@ -44,4 +44,5 @@ pub const LIBRARY: &[LibraryModule] = &[
     module!("hydraulics", false),
     module!("heat", false),
     module!("magnetic", false),
+    module!("constants", false),
 ];

@@ -50,11 +50,11 @@ impl Sections {
             return None;
         }
         let mut faults = Vec::new();
-        let (chosen, assignments) = options::read(program, map, settings, &mut faults);
-        let model = chosen.filter(|_| faults.is_empty())?;
+        let (chosen, parameters) = options::read(program, map, settings, &mut faults);
+        let model = chosen.filter(|_| faults.is_empty() && !parameters.names_instances())?;
         let mut long = model.body.iter().filter_map(|statement| match &statement.kind {
             StatementKind::Const(constant) => {
-                let set = assignments.iter().find(|set| *set.name == *constant.name.text);
+                let set = parameters.values.iter().find(|set| *set.name == *constant.name.text);
                 let value = set.map(|set| &set.value).or(constant.value.as_ref())?;
                 let count = integer(value).filter(|count| u64::try_from(*count).is_ok_and(|count| count >= least))?;
                 Some((Arc::clone(&constant.name.text), count))

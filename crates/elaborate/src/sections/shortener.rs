@@ -208,6 +208,7 @@ impl Shortener<'_> {
             ExprKind::Sum(list) => ExprKind::Sum(signed(list)?),
             ExprKind::Product(list) => ExprKind::Product(signed(list)?),
             ExprKind::Negate(inner) => ExprKind::Negate(Box::new(self.value(inner, index)?)),
+            ExprKind::InUnit(inner, unit) => ExprKind::InUnit(Box::new(self.value(inner, index)?), unit.clone()),
             _ => return self.is_plain(expr, index).then(|| expr.clone()),
         };
         Some(Expr { kind, ..expr.clone() })

@@ -386,7 +386,7 @@ impl TimeInputs {
             symbol,
             signal: Some(value),
             unit,
-            scale: 1.0,
+            scale: lgm_model::Scale::SI,
             span,
             is_internal: true,
         });

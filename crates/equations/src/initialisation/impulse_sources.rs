@@ -66,7 +66,7 @@ impl Pushed {
             symbol,
             signal: None,
             unit: None,
-            scale: 1.0,
+            scale: lgm_model::Scale::SI,
             is_internal: true,
             span: self.model.heading.span,
         });

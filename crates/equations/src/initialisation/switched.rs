@@ -139,7 +139,7 @@ fn switched_on(made: &mut Model, constant: ExprId, owner: Owner) -> ExprId {
         symbol,
         signal: Some(constant),
         unit: owner.unit,
-        scale: 1.0,
+        scale: lgm_model::Scale::SI,
         is_internal: true,
         span: owner.span,
     });

@@ -297,7 +297,7 @@ impl Watching {
                 symbol,
                 signal: Some(zero),
                 unit: None,
-                scale: 1.0,
+                scale: lgm_model::Scale::SI,
                 span: self.model.heading.span,
                 is_internal: true,
             });

@@ -16,7 +16,6 @@ pub(super) fn changes(snapshot: &Snapshot, places: &Places, diagnostic: &Diagnos
     let at = At { places, place };
     let found = match diagnostic.code {
         Code::LGM0001 => at.behind_line(" */"),
-        Code::LGM0020 => at.before("*1 "),
         Code::LGM0035 | Code::LGM0042 | Code::LGM0152 => at.without(place),
         Code::LGM0036 => at.instead(":"),
         Code::LGM0041 | Code::LGM0308 => at.without(places.statement(place)),

@@ -5,6 +5,7 @@ use lgm_algebra::expr::{SymbolId, to_f64};
 use lgm_analysis::{Estimate, NoEstimate, Residuals, least_squares, with_sensitivities};
 use lgm_equations::StateSystem;
 use lgm_kernels::{KernelOptions, Kernels};
+use lgm_model::Scale;
 use lgm_simulate::{Inputs, Plan, Signal, Silent, Simulator, Table as Samples, read_samples};
 use lgm_source::SourceMap;
 use lgm_source::codes::Code;
@@ -88,7 +89,7 @@ fn refused(message: String, help: &str) -> Box<Diagnostic> {
 /// let values = times.iter().map(|time| (-time / 2.0).exp()).collect();
 /// let columns = vec![("time".to_string(), times), ("u".to_string(), values)];
 /// let data = Measured { name: "data".to_string(), columns, is_si: true };
-/// let found = fit(session.parametric()?.system().unwrap(), &data, &["R".to_string()]).unwrap();
+/// let found = fit(session.parametric(&[])?.system().unwrap(), &data, &["R".to_string()]).unwrap();
 /// assert!((found.values[0] - 2.0).abs() < 1e-6);
 /// # Ok::<(), lgm_session::Faults>(())
 /// ```
@@ -253,8 +254,9 @@ fn data(measured: &Measured, system: &StateSystem) -> Result<Data, Box<Diagnosti
     }
     let signals = system.inputs.iter().map(|input| {
         let values = column(&input.name).filter(|_| !input.is_internal)?;
-        let scale = if measured.is_si { 1.0 } else { input.scale };
-        Some(Samples::new(times.clone(), values, false).scaled(scale).into())
+        let scale = if measured.is_si { Scale::SI } else { input.scale };
+        let table = Samples::new(times.clone(), values, false);
+        Some(table.converted(|value| scale.to_si(value)).into())
     });
     let signals = signals.collect();
     let outputs = system.outputs.iter().enumerate();

@@ -124,6 +124,11 @@ pub fn parameter_entry(system: &StateSystem, name: &str, option: &str) -> Result
     let symbols: Vec<SymbolId> = entries.map(|entry| entry.symbol).collect();
     let named = |symbol: &SymbolId| &*system.exprs.symbol_info(*symbol).name;
     if let Some(place) = symbols.iter().position(|symbol| named(symbol) == name) {
+        if system.is_fixed(place) {
+            let message = format!("`{option} {name}`: `{name}` determines the instants of an `every` block");
+            let fault = Diagnostic::error(Code::LGM0905, message);
+            return Err(Box::new(fault.help("compare two values with `--set`")));
+        }
         return Ok((place, symbols[place]));
     }
     let message = format!("`{option} {name}`: the model has no parameter `{name}`");

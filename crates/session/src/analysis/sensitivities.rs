@@ -23,6 +23,8 @@ pub fn prepare_sensitivities(
     inputs: &[(String, InputValue)],
     names: &[String],
 ) -> Result<Prepared, Faults> {
+    let own = session.with_varied(names)?;
+    let session = own.as_ref().unwrap_or(session);
     session.prepare_changed(options, inputs, true, Some(&|system| extended(system, names)))
 }
 

@@ -88,7 +88,10 @@ impl InputOptions {
         for (target, reference, source) in &self.tables {
             let made = place(target).and_then(|at| Ok((at, one(target, reference, *source, map)?)));
             match made {
-                Ok((at, table)) => signals[at] = Some(table.scaled(system.inputs[at].scale).into()),
+                Ok((at, table)) => {
+                    let scale = system.inputs[at].scale;
+                    signals[at] = Some(table.converted(|value| scale.to_si(value)).into());
+                }
                 Err(diagnostic) => diagnostics.push(diagnostic),
             }
         }

@@ -32,10 +32,10 @@ impl Table {
         (self.times[0], self.times[self.times.len() - 1])
     }
 
-    /// Returns the table with all values multiplied by a factor.
-    pub fn scaled(mut self, factor: f64) -> Table {
+    /// Returns the table with all values converted.
+    pub fn converted(mut self, convert: impl Fn(f64) -> f64) -> Table {
         for value in &mut self.values {
-            *value *= factor;
+            *value = convert(*value);
         }
         self
     }

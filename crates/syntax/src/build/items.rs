@@ -99,12 +99,14 @@ impl Context<'_> {
     ) -> Item {
         let (name, formals, domain) = head;
         let mut ports = Vec::new();
+        let mut tables = Vec::new();
         let mut equations = Vec::new();
         let mut modes: Vec<(Name, Vec<Equation>, Vec<ModeChange>, Span)> = Vec::new();
         for entry in entries {
             match entry {
                 LawEntry::Ports(more, _) => ports.extend(more),
                 LawEntry::Equation(equation) => equations.push(equation),
+                LawEntry::Table(table) => tables.push(table),
                 LawEntry::Mode(word, name, equations, span) => match &*word.text {
                     "mode" => modes.push((name, equations, Vec::new(), span)),
                     _ => self.report(no_block(&word)),
@@ -137,6 +139,7 @@ impl Context<'_> {
             formals,
             domain,
             ports,
+            tables,
             equations,
             modes: Vec::new(),
             span: self.span(start, end),
@@ -242,6 +245,7 @@ impl Context<'_> {
                 }
                 LawEntry::Ports(_, span) | LawEntry::Mode(_, _, _, span) => span,
                 LawEntry::Change(change) => change.span,
+                LawEntry::Table(table) => table.name.span.to(table.value.span),
             };
             self.report(
                 Diagnostic::error(

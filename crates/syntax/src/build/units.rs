@@ -2,6 +2,7 @@
 
 use super::{Context, UnitJoint, UnitList};
 use crate::ast::*;
+use crate::symbols;
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -121,5 +122,124 @@ impl Context<'_> {
             -1 => (-numerator, -denominator),
             _ => (numerator, 1),
         }
+    }
+
+    /// Builds `base [%]`.
+    pub fn percent(&self, start: usize, base: Expr, (open, at): (usize, usize), end: usize) -> Expr {
+        let factor = UnitFactor {
+            name: self.name(at, "%"),
+            exponent: (1, 1),
+        };
+        let unit = UnitExpr {
+            factors: vec![factor],
+            span: self.span(open, end),
+        };
+        self.expr(start, ExprKind::InUnit(Box::new(base), unit), end)
+    }
+
+    /// Returns the unit that an index reads as, if it contains only known symbols that are not declared in this text.
+    pub fn read_as_unit(&self, index: &Expr, (open, end): (usize, usize)) -> Option<UnitExpr> {
+        let mut factors = Vec::new();
+        let is_unit = self.unit_factors(index, 1, &mut factors);
+        let is_known = |name: &str| symbols::is_unit(name) && !self.declared.contains(name);
+        let mut names = factors
+            .iter()
+            .map(|factor| &*factor.name.text)
+            .filter(|name| *name != "1");
+        let are_known = names.clone().all(is_known) && names.next().is_some();
+        (is_unit && are_known).then(|| UnitExpr {
+            factors,
+            span: self.span(open, end),
+        })
+    }
+
+    /// Collects the factors of a unit that was read as an expression; `sign` is -1 after a `/`. Returns false for anything else.
+    fn unit_factors(&self, expr: &Expr, sign: i32, factors: &mut Vec<UnitFactor>) -> bool {
+        let mut add = |name: &Name, exponent: i32| {
+            factors.push(UnitFactor {
+                name: name.clone(),
+                exponent: (sign * exponent, 1),
+            });
+            true
+        };
+        match &expr.kind {
+            ExprKind::Name(name) => add(name, 1),
+            ExprKind::Number(text, None) if &**text == "1" => add(&self.name(expr.span.start as usize, text), 1),
+            ExprKind::Member(base, name) => {
+                // `J/kg.K` is ambiguous.
+                let is_apart = sign == 1 || self.text[..base.span.start as usize].trim_end().ends_with('(');
+                is_apart && self.unit_factors(base, sign, factors) && {
+                    let name = name.clone();
+                    factors.push(UnitFactor {
+                        name,
+                        exponent: (sign, 1),
+                    });
+                    true
+                }
+            }
+            ExprKind::Power(parts) => {
+                let [base, exponent] = &parts[..] else { return false };
+                let Some(exponent) = whole(exponent) else { return false };
+                // The exponent of `N.s^2` belongs to the last factor.
+                let is_last = matches!(base.kind, ExprKind::Name(_) | ExprKind::Member(..))
+                    && !self.text[base.span.end as usize..].trim_start().starts_with(')');
+                let count = factors.len();
+                let is_unit = is_last && self.unit_factors(base, sign, factors);
+                if let Some(last) = factors[count..].last_mut() {
+                    last.exponent.0 *= exponent;
+                }
+                is_unit
+            }
+            ExprKind::Product(list) => {
+                let is_divided =
+                    list.iter().filter(|part| part.0).count() == 1 && list.last().is_some_and(|part| part.0);
+                is_divided
+                    && list
+                        .iter()
+                        .all(|(divided, part)| self.unit_factors(part, if *divided { -sign } else { sign }, factors))
+            }
+            _ => false,
+        }
+    }
+
+    /// Builds the statement of an output. A unit at the end of its expression belongs to the whole: `across(n) - T0 [degC]`.
+    pub fn shown(&self, mut output: Indexed) -> Indexed {
+        if let Some(unit) = take_unit(&mut output.value) {
+            let span = output.value.span;
+            let value = std::mem::replace(
+                &mut output.value,
+                Expr {
+                    kind: ExprKind::Missing,
+                    span,
+                },
+            );
+            output.value.kind = ExprKind::InUnit(Box::new(value), unit);
+        }
+        output
+    }
+}
+
+/// Returns a whole number that was read as an expression, as it occurs in the exponent of a unit.
+fn whole(expr: &Expr) -> Option<i32> {
+    match &expr.kind {
+        ExprKind::Number(text, None) => text.parse().ok().filter(|value: &i32| *value <= 64),
+        ExprKind::Negate(inner) => whole(inner).map(|value| -value),
+        _ => None,
+    }
+}
+
+/// Removes the unit at the end of an expression.
+fn take_unit(expr: &mut Expr) -> Option<UnitExpr> {
+    match &mut expr.kind {
+        ExprKind::InUnit(..) => {
+            let ExprKind::InUnit(inner, unit) = std::mem::replace(&mut expr.kind, ExprKind::Missing) else {
+                return None;
+            };
+            *expr = *inner;
+            Some(unit)
+        }
+        ExprKind::Sum(list) | ExprKind::Product(list) => take_unit(&mut list.last_mut()?.1),
+        ExprKind::Negate(inner) => take_unit(inner),
+        _ => None,
     }
 }

@@ -1,5 +1,6 @@
 //! Spacing of words on one line, possible line breaks, and alignment.
 
+use super::super::symbols;
 use super::super::token::Token;
 use super::words::{Kind, Matrix, Stop, Word};
 
@@ -258,6 +259,7 @@ impl<'t> Spacing<'_, 't> {
         let (bracket, gap) = match self.last {
             Last::Name if self.awaits_unit() => (Bracket::Unit, 1),
             Last::Literal => (Bracket::Unit, 1),
+            Last::Name | Last::Closed if self.is_unit_after(index) => (Bracket::Unit, 1),
             Last::Name | Last::Closed => (Bracket::Plain, 0),
             _ => (Bracket::List, follows),
         };
@@ -269,6 +271,23 @@ impl<'t> Spacing<'_, 't> {
         }
         self.brackets.push((bracket, index));
         (gap, Last::Tight)
+    }
+
+    /// Returns true for brackets after a space that contain only symbols of units: `across(n) [degC]`.
+    fn is_unit_after(&self, index: usize) -> bool {
+        let is_apart = self.words[index].spaces > 0 || self.words[index].breaks > 0;
+        let mut symbols = 0;
+        for word in &self.words[index + 1..] {
+            match word.token() {
+                Some(Token::Name(name)) if symbols::is_unit(name) => symbols += 1,
+                Some(Token::Percent) => symbols += 1,
+                Some(Token::BracketClose) => return is_apart && symbols > 0,
+                Some(Token::Dot | Token::Slash | Token::Caret | Token::Minus | Token::Number(_)) => {}
+                Some(Token::ParenOpen | Token::ParenClose) => {}
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// Returns true after a declared name that may have a unit.

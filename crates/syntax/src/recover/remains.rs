@@ -5,6 +5,42 @@ use super::Recovery;
 use crate::token::Token;
 
 impl Recovery<'_, '_> {
+    /// Returns true if tokens read `name :`, `name[..] :` or `name ->`, like the start of an instance or a chain.
+    pub(super) fn looks_like_instance(&self, index: usize) -> bool {
+        if !matches!(self.at(index), Some(Token::Name(_))) {
+            return false;
+        }
+        let mut next = index + 1;
+        while self.at(next) == Some(Token::BracketOpen) {
+            let limit = next + 64;
+            let mut level = 0;
+            while next < limit {
+                match self.at(next) {
+                    Some(Token::BracketOpen) => level += 1,
+                    Some(Token::BracketClose) => level -= 1,
+                    Some(Token::Semicolon | Token::BraceOpen | Token::BraceClose) | None => return false,
+                    _ => {}
+                }
+                next += 1;
+                if level == 0 {
+                    break;
+                }
+            }
+            if level != 0 {
+                return false;
+            }
+        }
+        matches!(self.at(next), Some(Token::Colon | Token::Arrow))
+    }
+
+    /// Returns true if tokens that satisfy [`Recovery::looks_like_instance`] declare an instance: no expression continues like that.
+    pub(super) fn declares_instance(&self, index: usize) -> bool {
+        let signs = (index..self.all.len()).map(|index| self.at(index));
+        let mut ends =
+            signs.filter(|token| matches!(token, Some(Token::Colon | Token::Arrow | Token::Semicolon) | None));
+        ends.next() == Some(Some(Token::Colon))
+    }
+
     /// Keeps the readable part of the faulty statement from `start` up to here; the parser stopped at `stopped`.
     pub(super) fn keep_remains(&mut self, start: usize, stopped: usize) {
         let is_declared = self.keep_declaration(start, stopped);

@@ -65,6 +65,8 @@
   "output"
   "state"
   "discrete"
+  "function"
+  "table"
   "experiment"
   "vector"
 ] @keyword
@@ -85,7 +87,8 @@
   (#any-of? @function.builtin
     "across" "through" "effort" "flow" "power" "energy" "displacement" "velocity" "force" "shear" "moment"
     "der" "int" "before" "sin" "cos" "tan" "asin" "acos" "atan" "atan2" "sinh" "cosh" "tanh" "asinh" "exp" "log" "sqrt"
-    "abs" "sign" "min" "max" "floor" "step" "pulse" "ramp" "transpose" "diag" "identity"))
+    "log10" "abs" "sign" "min" "max" "mod" "round" "floor" "step" "pulse" "square" "sawtooth" "trapezoid" "ramp" "csv"
+    "transpose" "diag" "identity"))
 (over function: (identifier) @function)
 (call function: (identifier) @function)
 (member member: (identifier) @variable.member)
@@ -116,6 +119,8 @@
 (constant_declaration name: (identifier) @constant)
 (parameter_declaration name: (identifier) @variable.parameter)
 (formal name: (identifier) @variable.parameter)
+(function name: (identifier) @function)
+(table_declaration name: (identifier) @function)
 (model name: (identifier) @type)
 (component name: (identifier) @type)
 (modal name: (identifier) @type)

@@ -38,7 +38,9 @@ pub(super) fn cases(arguments: &Arguments) -> Result<Vec<Case>, Outcome> {
             values: Vec::new(),
         }]);
     }
-    let (mut map, system, mut diagnostics) = arguments.model.compile(false);
+    let mut varying = arguments.model.clone();
+    varying.model = varying.model.varying(&arguments.sweep);
+    let (mut map, system, mut diagnostics) = varying.compile(false);
     let runs = match &system {
         Some(system) if report::outcome(&diagnostics) == Outcome::Success => {
             let runs = grid(&arguments.sweep, system, &mut map);
@@ -64,10 +66,11 @@ pub(super) fn cases(arguments: &Arguments) -> Result<Vec<Case>, Outcome> {
             outcome => outcome,
         });
     };
+    report::print(&map, &runs.warnings);
     let case = |run: &Vec<f64>| {
         let pairs = runs.parameters.iter().zip(run);
         let values: Vec<(String, f64)> = pairs
-            .map(|(parameter, value)| (parameter.name.clone(), value / parameter.scale))
+            .map(|(parameter, value)| (parameter.name.clone(), parameter.scale.from_si(*value)))
             .collect();
         let mut model = arguments.model.clone();
         for (name, value) in &values {

@@ -2,8 +2,10 @@
 
 use super::runs::Runs;
 use super::vary;
+use crate::cli::files::disk::read_named;
 use lgm_equations::StateSystem;
 use lgm_source::SourceMap;
+use lgm_source::csv::Records;
 use lgm_source::diagnostic::Diagnostic;
 use std::path::PathBuf;
 
@@ -40,6 +42,18 @@ impl BatchArguments {
         !self.sweep.is_empty() || self.sample.is_some() || self.monte_carlo.is_some()
     }
 
+    /// Returns the names of the parameters that vary, or options that start with them.
+    pub fn varied(&self) -> Vec<String> {
+        // A table that cannot be read is reported when its samples are read.
+        let table = self.sample.as_ref().and_then(|path| read_named(path).ok());
+        let header = table
+            .iter()
+            .flat_map(|text| Records::new(text).next().into_iter().flatten());
+        let columns = header.map(|field| field.text);
+        let options = self.sweep.iter().chain(&self.vary).cloned();
+        options.chain(columns).collect()
+    }
+
     /// Returns the requested runs; None if a single run is requested.
     pub fn runs(&self, system: &StateSystem, map: &mut SourceMap, diagnostics: &mut Vec<Diagnostic>) -> Option<Runs> {
         let found = if let Some(path) = &self.sample {
@@ -52,7 +66,10 @@ impl BatchArguments {
             return None;
         };
         match found {
-            Ok(runs) => Some(runs),
+            Ok(mut runs) => {
+                diagnostics.append(&mut runs.warnings);
+                Some(runs)
+            }
             Err(diagnostic) => {
                 diagnostics.push(*diagnostic);
                 None

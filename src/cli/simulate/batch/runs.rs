@@ -1,6 +1,8 @@
 //! The runs of a batch.
 
-use lgm_model::SiUnit;
+use lgm_model::{Scale, SiUnit};
+use lgm_source::diagnostic::Diagnostic;
+use std::sync::Arc;
 
 /// The values of parameters in each run, in SI units.
 #[derive(Clone, Debug, Default)]
@@ -9,6 +11,8 @@ pub(in crate::cli) struct Runs {
     pub parameters: Vec<Target>,
     /// For each run, a value of each varied parameter.
     pub values: Vec<Vec<f64>>,
+    /// Warnings about the options.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// A varied parameter or a varied entry of a parameter.
@@ -20,6 +24,8 @@ pub(in crate::cli) struct Target {
     pub unit: Option<SiUnit>,
     /// The index of the entry in the list of all entries of all parameters.
     pub position: usize,
-    /// The SI value of 1 in the declared unit.
-    pub(in crate::cli) scale: f64,
+    /// The conversion from the declared unit.
+    pub(in crate::cli) scale: Scale,
+    /// The unit of the parameter's literal, if its numbers are not those in SI and the parameter has no declared unit.
+    pub(in crate::cli) literal_unit: Option<Arc<str>>,
 }

@@ -3,7 +3,9 @@
 use super::runs::{Runs, Target};
 use crate::cli::files::disk::read_named;
 use crate::cli::report::misuse;
+use lgm_elaborate::{Quantity, bare_number, quantity};
 use lgm_equations::StateSystem;
+use lgm_model::Scale;
 use lgm_simulate::read_samples;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -64,6 +66,41 @@ impl OptionText<'_> {
         }
     }
 
+    /// Reads a number that may have a unit.
+    fn quantity(&self, part: &str) -> Answer<Quantity> {
+        let found = quantity(part);
+        found.ok_or_else(|| {
+            self.malformed(
+                part,
+                "a finite number is required here, with a unit in brackets or none",
+            )
+        })
+    }
+
+    /// Returns a number in the declared unit of a parameter, as a value of it or as a difference of two values.
+    fn declared(&self, (part, given): (&str, &Quantity), target: &Target, is_difference: bool) -> Answer<f64> {
+        let Some(unit) = &given.unit else {
+            return Ok(given.number);
+        };
+        if let Some(own) = target.unit.as_ref().filter(|own| own.dimension != unit.dimension) {
+            return Err(self.malformed(part, &format!("`{}` is in [{own}]", target.name)));
+        }
+        let scale = Scale::of(unit);
+        Ok(match is_difference {
+            true => given.number * scale.step / target.scale.step,
+            false => target.scale.from_si(scale.to_si(given.number)),
+        })
+    }
+
+    /// Returns the warning for numbers without a unit, if the text gives the parameter in another unit than that of SI.
+    fn bare(&self, target: &Target, given: &[&Quantity], (value, place): (&str, &str)) -> Option<Diagnostic> {
+        let unit = target.literal_unit.as_ref()?;
+        let start = (place.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize);
+        let span = Span::new(self.source, start, start + place.len());
+        let is_bare = given.iter().all(|quantity| quantity.unit.is_none());
+        is_bare.then(|| bare_number((&target.name, value), unit, span))
+    }
+
     fn target(&self, name: &str, system: &StateSystem) -> Answer<Target> {
         let start = self.text.find(name).unwrap_or(0);
         target(name, Some(Span::new(self.source, start, start + name.len())), system)
@@ -80,12 +117,24 @@ fn target(name: &str, place: Option<Span>, system: &StateSystem) -> Answer<Targe
         .flat_map(|parameter| parameter.entries.iter().map(move |entry| (parameter, entry)));
     let named = entries.map(|(parameter, entry)| (&*system.exprs.symbol_info(entry.symbol).name, parameter));
     for (position, (known, parameter)) in named.clone().enumerate() {
+        let is_fixed = || system.is_fixed(position);
+        if plain(known) == wanted && is_fixed() {
+            let message = format!("`{known}` determines the instants of an `every` block, so it cannot vary");
+            let diagnostic = Diagnostic::error(Code::LGM0925, message);
+            let diagnostic = place
+                .into_iter()
+                .fold(diagnostic, |all, span| all.label(span, "fixed for all runs"));
+            return Err(Box::new(
+                diagnostic.help("run the command once for each value, with `--set`"),
+            ));
+        }
         if plain(known) == wanted {
             return Ok(Target {
                 name: known.to_string(),
                 unit: parameter.unit.clone(),
                 position,
                 scale: parameter.scale,
+                literal_unit: parameter.literal_unit.clone(),
             });
         }
     }
@@ -107,6 +156,7 @@ pub(in crate::cli) fn grid(options: &[String], system: &StateSystem, map: &mut S
     let mut runs = Runs {
         parameters: Vec::new(),
         values: vec![Vec::new()],
+        warnings: Vec::new(),
     };
     for text in options {
         let option = OptionText::new("--sweep", text, "--sweep k=20:200:10", map);
@@ -120,15 +170,34 @@ pub(in crate::cli) fn grid(options: &[String], system: &StateSystem, map: &mut S
         let (3 | 4) = parts.len() else {
             return Err(option.malformed(rest, "this is not of the form `from:to:n`"));
         };
-        let (from, to) = (option.number(parts[0])?, option.number(parts[1])?);
-        let count = match parts[2].trim().parse::<usize>() {
+        // A unit after the last number belongs to both ends.
+        let (number, unit) = parts[2].split_at(parts[2].find('[').unwrap_or(parts[2].len()));
+        let ends = [parts[0], parts[1]].map(|part| match part.contains('[') || unit.is_empty() {
+            true => part.to_string(),
+            false => format!("{part} {unit}"),
+        });
+        let quantity = |at: usize| {
+            let found = quantity(&ends[at]);
+            found.ok_or_else(|| {
+                option.malformed(
+                    parts[at],
+                    "a finite number is required here, with a unit in brackets or none",
+                )
+            })
+        };
+        let (from, to) = (quantity(0)?, quantity(1)?);
+        let count = match number.trim().parse::<usize>() {
             Ok(count) if count > 0 => count,
             _ => return Err(option.malformed(parts[2], "a whole number above zero is required here")),
         };
+        let target = option.target(name, system)?;
+        let bare = option.bare(&target, &[&from, &to], (parts[0].trim(), rest));
+        runs.warnings.extend(bare);
+        let from = option.declared((parts[0], &from), &target, false)?;
+        let to = option.declared((parts[1], &to), &target, false)?;
         if is_log && !(from > 0.0 && to > 0.0) {
             return Err(option.malformed(rest, "both ends must be above zero for equal factors"));
         }
-        let target = option.target(name, system)?;
         if runs.parameters.iter().any(|known| known.position == target.position) {
             return Err(option.malformed(name, "this parameter already varies"));
         }
@@ -136,7 +205,7 @@ pub(in crate::cli) fn grid(options: &[String], system: &StateSystem, map: &mut S
             return Err(option.malformed(rest, "this would need more than a million runs"));
         }
         let values: Vec<f64> = (0..count)
-            .map(|at| target.scale * spaced(from, to, count, at, is_log))
+            .map(|at| target.scale.to_si(spaced(from, to, count, at, is_log)))
             .collect();
         let longer = |run: &Vec<f64>, value: f64| run.iter().copied().chain([value]).collect::<Vec<f64>>();
         runs.values = runs
@@ -196,10 +265,14 @@ pub(super) fn samples(path: &Path, system: &StateSystem, map: &mut SourceMap) ->
     }
     for row in &mut values {
         for (value, target) in row.iter_mut().zip(&parameters) {
-            *value *= target.scale;
+            *value = target.scale.to_si(*value);
         }
     }
-    Ok(Runs { parameters, values })
+    Ok(Runs {
+        parameters,
+        values,
+        ..Runs::default()
+    })
 }
 
 /// The random distribution of a parameter.
@@ -218,7 +291,8 @@ enum Distribution {
 }
 
 impl Distribution {
-    fn read(option: &OptionText<'_>, text: &str) -> Answer<Distribution> {
+    /// Reads a distribution over numbers in the declared unit of the parameter, and a warning of numbers without a unit.
+    fn read(option: &OptionText<'_>, text: &str, target: &Target) -> Answer<(Distribution, Option<Diagnostic>)> {
         let words = "normal(mean, deviation), uniform(from, to), loguniform(from, to), lognormal(median, factor) or \
                      triangular(from, peak, to)";
         let written = text.trim();
@@ -226,10 +300,20 @@ impl Distribution {
             return Err(option.malformed(written, &format!("write {words}")));
         };
         let parts: Vec<&str> = rest.split(',').collect();
+        let mut quantities = Vec::with_capacity(parts.len());
         let mut numbers = Vec::with_capacity(parts.len());
-        for part in &parts {
-            numbers.push(option.number(part)?);
+        for (at, part) in parts.iter().enumerate() {
+            let found = option.quantity(part)?;
+            numbers.push(match (name.trim(), at) {
+                ("normal", 1) => option.declared((*part, &found), target, true)?,
+                // A factor.
+                ("lognormal", 1) => option.number(part)?,
+                _ => option.declared((*part, &found), target, false)?,
+            });
+            quantities.push(found);
         }
+        let all: Vec<&Quantity> = quantities.iter().collect();
+        let bare = option.bare(target, &all, (parts[0].trim(), rest));
         let (found, holds, rule) = match (name.trim(), &numbers[..]) {
             ("normal", [mean, deviation]) => (
                 Distribution::Normal(*mean, *deviation),
@@ -259,7 +343,7 @@ impl Distribution {
             _ => return Err(option.malformed(written, &format!("write {words}"))),
         };
         match holds {
-            true => Ok(found),
+            true => Ok((found, bare)),
             false => Err(option.malformed(rest, rule)),
         }
     }
@@ -291,12 +375,13 @@ pub(super) fn drawn(
     map: &mut SourceMap,
 ) -> Answer<Runs> {
     let mut parameters: Vec<Target> = Vec::new();
-    let mut distributions = Vec::new();
+    let (mut distributions, mut warnings) = (Vec::new(), Vec::new());
     for text in options {
         let option = OptionText::new("--vary", text, "--vary \"k=normal(50, 2)\"", map);
         let (name, rest) = option.halves()?;
-        let distribution = Distribution::read(&option, rest)?;
         let target = option.target(name, system)?;
+        let (distribution, bare) = Distribution::read(&option, rest, &target)?;
+        warnings.extend(bare);
         if parameters.iter().any(|known| known.position == target.position) {
             return Err(option.malformed(name, "this parameter already varies"));
         }
@@ -307,11 +392,15 @@ pub(super) fn drawn(
     let one = |random: &mut Random| {
         let pairs = distributions.iter().zip(&parameters);
         pairs
-            .map(|(distribution, target)| target.scale * distribution.draw(random))
+            .map(|(distribution, target)| target.scale.to_si(distribution.draw(random)))
             .collect()
     };
     let values = (0..count).map(|_| one(&mut random)).collect();
-    Ok(Runs { parameters, values })
+    Ok(Runs {
+        parameters,
+        values,
+        warnings,
+    })
 }
 
 /// The generator xoshiro256++ of Blackman and Vigna, seeded by splitmix64. It is small and public, and gives the same numbers on all

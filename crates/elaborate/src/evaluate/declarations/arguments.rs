@@ -2,15 +2,16 @@
 
 use crate::context::values::{Agreement, Scalar, Value};
 use crate::context::{AtPlace, EnvId, FrameId, Place};
+use crate::evaluate::declarations::settings::OfInstance;
 use crate::evaluate::law_scope::LawScope;
 use crate::evaluate::{Claim, Evaluator, Side};
 use crate::syntax_queries::argument_for;
 use lgm_algebra::expr::ExprId;
+use lgm_model::PathId;
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{self, Expr, ExprKind, Formal};
-use num_traits::One;
 
 impl<'a> Evaluator<'a> {
     /// Returns the value of a formal parameter of a component.
@@ -18,19 +19,29 @@ impl<'a> Evaluator<'a> {
         let about = self.scopes.frames[frame.0 as usize];
         let formal = &self.scopes.bodies[about.body as usize].formals[at];
         let argument = about.instance.and_then(|instance| argument_for(instance, formal, at));
-        let value = match (argument, &formal.default) {
-            (Some(expr), _) => self.at(about.outer, |this| {
-                let value = this.eval(expr, about.outer);
-                this.as_formal(&value, formal, expr.span, Some(expr))
-            }),
+        let (value, given) = match (argument, &formal.default) {
+            (Some(expr), _) => {
+                let value = self.at(about.outer, |this| {
+                    let value = this.eval(expr, about.outer);
+                    this.as_formal(&value, formal, expr.span, Some(expr))
+                });
+                (value, expr)
+            }
             (None, Some(default)) => {
                 let place = Place { frame, env: EnvId(0) };
                 let value = self.eval(default, place);
-                self.as_formal(&value, formal, default.span, Some(default))
+                (self.as_formal(&value, formal, default.span, Some(default)), default)
             }
             // `check_arguments` has reported it.
-            (None, None) => Value::Error,
+            (None, None) => return Value::Error,
         };
+        let of_instance = OfInstance {
+            formal,
+            path: about.path,
+            given,
+            span: argument_span(about.instance, argument, given),
+        };
+        let value = self.set_by_option(value, of_instance);
         if !formal.structural || value.is_error() {
             return value;
         }
@@ -98,7 +109,7 @@ impl<'a> Evaluator<'a> {
                 };
                 let diagnostic = self.explain_dimension(diagnostic, expr);
                 // In a non-SI unit its meaning would be ambiguous.
-                let is_si = unit.factor.is_one() && unit.pi_power == 0;
+                let is_si = unit.is_si();
                 let given = if is_si { entry.dim } else { entry.dim.firm() };
                 let claim = Claim::of(Side { dim: given, span, expr }, dim);
                 if !self.disagree(diagnostic, &[claim]) {
@@ -106,7 +117,7 @@ impl<'a> Evaluator<'a> {
                 }
             }
         }
-        if unit.factor.is_one() && unit.pi_power == 0 {
+        if unit.is_si() {
             return value.map(|entry| Scalar { expr: entry.expr, dim });
         }
         self.in_unit(value, &unit, written.span, span, expr)
@@ -130,9 +141,10 @@ impl<'a> Evaluator<'a> {
         &mut self,
         instance: &'a ast::Instance,
         formals: &'a [ast::Formal],
-        place: Place,
+        (path, place): (PathId, Place),
         has_value: &dyn Fn(&str) -> bool,
     ) -> Option<Vec<Value>> {
+        self.list_formals(path, formals);
         let mut values: Vec<Value> = Vec::with_capacity(formals.len());
         for (at, formal) in formals.iter().enumerate() {
             let argument = argument_for(instance, formal, at);
@@ -140,8 +152,8 @@ impl<'a> Evaluator<'a> {
                 values.push(Value::Error);
                 continue;
             }
-            let (value, span) = match (argument, &formal.default) {
-                (Some(expr), _) => (self.eval(expr, place), expr.span),
+            let (value, given) = match (argument, &formal.default) {
+                (Some(expr), _) => (self.eval(expr, place), expr),
                 (None, Some(default)) => {
                     // A default may use the preceding parameters.
                     let names = formals.iter().map(|formal| &*formal.name.text);
@@ -150,20 +162,36 @@ impl<'a> Evaluator<'a> {
                         formals: names.zip(values.iter().cloned()).collect(),
                         ports: Vec::new(),
                         time: Some(time),
+                        tables: &[],
                         table: None,
                     });
                     let value = self.eval(default, Place::MODEL);
                     self.law = None;
-                    (value, default.span)
+                    (value, default)
                 }
                 (None, None) => return None,
             };
-            let value = self.as_formal(&value, formal, span, argument).named();
+            let value = self.as_formal(&value, formal, given.span, argument);
+            let of_instance = OfInstance {
+                formal,
+                path: Some(path),
+                given,
+                span: argument_span(Some(instance), argument, given),
+            };
+            let value = self.set_by_option(value, of_instance).named();
             if value.is_error() {
                 return None;
             }
             values.push(value);
         }
         Some(values)
+    }
+}
+
+/// Returns the location of an argument; for a default, that of the instance.
+fn argument_span(instance: Option<&ast::Instance>, argument: Option<&Expr>, given: &Expr) -> Span {
+    match (argument, instance) {
+        (None, Some(instance)) => instance.declared.span,
+        _ => given.span,
     }
 }

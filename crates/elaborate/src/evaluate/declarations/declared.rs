@@ -4,16 +4,29 @@ use crate::context::values::{DimId, Scalar, Value, entry_names};
 use crate::context::{FrameId, Indices, Place, index_text, is_measure};
 use crate::evaluate::Evaluator;
 use crate::evaluate::declarations::input_signals::InputSignals;
-use lgm_algebra::expr::{ExprId, Node, SymbolKind, in_double_precision, to_f64};
-use lgm_model::SiUnit;
+use lgm_algebra::expr::{ExprId, Node, SymbolKind, in_double_precision};
 use lgm_model::blame::label_parameters;
 use lgm_model::{Constant, Input, Parameter, ParameterEntry};
+use lgm_model::{Scale, SiUnit};
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use lgm_syntax::ast::{self, Assigned, ExprKind};
+use lgm_syntax::ast::{self, Assigned, Expr, ExprKind};
 use num_rational::BigRational;
-use num_traits::One;
+use std::sync::Arc;
+
+/// A value that becomes a parameter of the model.
+pub(super) struct Declared<'a> {
+    pub name: String,
+    /// The location of its name.
+    pub span: Span,
+    /// The location of its value.
+    pub value_span: Span,
+    /// The unit after the name.
+    pub unit: Option<&'a ast::UnitExpr>,
+    /// The value in the source.
+    pub value: Option<&'a Expr>,
+}
 
 impl<'a> Evaluator<'a> {
     /// Returns the declared value, or its replacement from `--set`, in the unit after the name.
@@ -25,10 +38,7 @@ impl<'a> Evaluator<'a> {
             },
             None => None,
         };
-        let setting = match place.frame {
-            FrameId(0) => self.settings.get(&*assigned.name.text).copied(),
-            _ => None,
-        };
+        let setting = self.setting(&assigned.name.text, place.frame);
         let declared = match &assigned.value {
             Some(expr) => {
                 let value = self.eval(expr, place);
@@ -55,53 +65,25 @@ impl<'a> Evaluator<'a> {
         if let Some((unit, span)) = &unit {
             return self.in_unit(&value, unit, *span, setting.value.span, None);
         }
-        // The option may omit the unit, or use another unit of the same dimension.
-        let wanted = declared.common_dim();
         let wanted_span = assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span);
-        if !value.is_error() && !declared.is_error() && value.shape() != declared.shape() {
-            let (now, before) = (value.shape_text(), declared.shape_text());
-            self.reports
-                .reshaped
-                .push((format!("this is {now} instead of {before}"), setting.value.span));
-        }
-        for entry in value.entries() {
-            if wanted.is_known() && entry.dim.is_known() && entry.dim != wanted {
-                let (given, wanted) = (self.dims.text(entry.dim), self.dims.text(wanted));
-                let name = &assigned.name.text;
-                let diagnostic = Diagnostic::error(
-                    Code::LGM0201,
-                    format!("`{name}` is set in {given}, but is declared in {wanted}"),
-                )
-                .label(setting.value.span, format!("this is in {given}"))
-                .label(wanted_span, format!("declared in {wanted}"))
-                .help(format!(
-                    "write `--set {name}=..` without a unit for SI, or with a unit of the same dimension"
-                ));
-                self.report(diagnostic);
-                return Value::Error;
-            }
-        }
-        value.map(|entry| Scalar {
-            expr: entry.expr,
-            dim: if entry.dim.is_known() { entry.dim } else { wanted },
-        })
+        self.note_bare_number(setting, &value, assigned.value.as_ref());
+        self.like_declared(&value, &declared, (&setting.name, setting.value.span), wanted_span)
     }
 
     /// Returns the unit of a value in the notation of its declaration if that is SI, otherwise in the notation of its dimension.
-    fn shown_unit(&mut self, assigned: &Assigned, dim: DimId) -> Option<SiUnit> {
+    fn shown_unit(&mut self, (unit, value): (Option<&ast::UnitExpr>, Option<&Expr>), dim: DimId) -> Option<SiUnit> {
         let dimension = self.dims.get(dim)?;
-        let mut value = assigned.value.as_ref().map(|value| &value.kind);
+        let mut value = value.map(|value| &value.kind);
         while let Some(ExprKind::Negate(inner)) = value {
             value = Some(&inner.kind);
         }
-        let written = assigned.unit.as_ref().or(match value {
+        let written = unit.or(match value {
             Some(ExprKind::Number(_, unit) | ExprKind::List(_, unit)) => unit.as_ref(),
             _ => None,
         });
         if let Some(written) = written
             && let Some(unit) = self.unit(written)
-            && unit.factor.is_one()
-            && unit.pi_power == 0
+            && unit.is_si()
             && unit.dimension == dimension
         {
             let words = self.sources.slice(written.span);
@@ -165,18 +147,30 @@ impl<'a> Evaluator<'a> {
             // The error is already reported: at the value, or because there is none.
             return Value::Error;
         }
-        let span = match self.settings.get(&*assigned.name.text) {
-            Some(setting) if place.frame.0 == 0 => setting.value.span,
-            _ => assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span),
+        let span = match self.setting(&assigned.name.text, place.frame) {
+            Some(setting) => setting.value.span,
+            None => assigned.value.as_ref().map_or(assigned.name.span, |expr| expr.span),
         };
+        let declared = Declared {
+            name: self.qualified(&assigned.name.text, place.frame),
+            span: assigned.name.span,
+            value_span: span,
+            unit: assigned.unit.as_ref(),
+            value: assigned.value.as_ref(),
+        };
+        self.parameter(&value, declared)
+    }
+
+    /// Makes a value a parameter of the model: its uses refer to a symbol.
+    pub(super) fn parameter(&mut self, value: &Value, declared: Declared<'a>) -> Value {
+        let span = declared.value_span;
         let exprs: Vec<ExprId> = value.entries().iter().map(|entry| entry.expr).collect();
         let Some(numbers) = self.exact(&exprs, span) else {
             return Value::Error;
         };
-        let name = self.qualified(&assigned.name.text, place.frame);
         let mut entries = Vec::with_capacity(exprs.len());
         let mut parameter_entries = Vec::with_capacity(exprs.len());
-        let names = entry_names(&name, &value);
+        let names = entry_names(&declared.name, value);
         for ((entry, number), entry_name) in value.entries().iter().zip(numbers).zip(names) {
             let symbol = self.arena.exprs.new_symbol(entry_name, SymbolKind::Parameter);
             self.parameter_values.insert(symbol, number.clone());
@@ -195,11 +189,15 @@ impl<'a> Evaluator<'a> {
             });
         }
         let common = value.common_dim();
-        let unit = self.shown_unit(assigned, common);
-        let scale = self.scale(assigned);
+        let unit = self.shown_unit((declared.unit, declared.value), common);
+        let scale = self.scale(declared.unit);
+        let literal_unit = match declared.unit {
+            Some(_) => None,
+            None => self.literal_unit(declared.value),
+        };
         self.graph.model.parameters.push(Parameter {
-            name: name.into(),
-            shape: match &value {
+            name: declared.name.into(),
+            shape: match value {
                 Value::Array(array) if array.matrix => vec![array.rows, array.columns],
                 Value::Array(array) => vec![array.rows],
                 _ => Vec::new(),
@@ -207,11 +205,12 @@ impl<'a> Evaluator<'a> {
             entries: parameter_entries,
             unit,
             scale,
-            span: assigned.name.span,
+            literal_unit,
+            span: declared.span,
             value_span: span,
             is_constant: false,
         });
-        self.like(&value, entries)
+        self.like(value, entries)
     }
 
     /// Records the value of a `const` of the model or of one of its components.
@@ -220,7 +219,7 @@ impl<'a> Evaluator<'a> {
         let Ok(numbers) = self.arena.exprs.evaluate_exact(&[scalar.expr], &|_| None) else {
             return;
         };
-        let unit = self.shown_unit(assigned, scalar.dim);
+        let unit = self.shown_unit((assigned.unit.as_ref(), assigned.value.as_ref()), scalar.dim);
         let found = numbers.into_iter().map(|value| Constant {
             value,
             unit: unit.clone(),
@@ -229,12 +228,26 @@ impl<'a> Evaluator<'a> {
         self.graph.model.constants.extend(found);
     }
 
-    /// Returns the SI value of 1 in the unit after the name.
-    fn scale(&mut self, assigned: &'a Assigned) -> f64 {
-        match assigned.unit.as_ref().map(|written| self.unit(written)) {
-            Some(Some(unit)) => to_f64(&unit.to_si(&BigRational::one())),
-            _ => 1.0,
+    /// Returns the scale of the unit after the name.
+    fn scale(&mut self, unit: Option<&ast::UnitExpr>) -> Scale {
+        match unit.map(|written| self.unit(written)) {
+            Some(Some(unit)) => Scale::of(&unit),
+            _ => Scale::SI,
         }
+    }
+
+    /// Returns the unit of a literal, as written, if its numbers are not those in SI.
+    pub(super) fn literal_unit(&mut self, value: Option<&Expr>) -> Option<Arc<str>> {
+        let mut value = value?;
+        while let ExprKind::Negate(inner) = &value.kind {
+            value = inner;
+        }
+        let (ExprKind::Number(_, Some(written)) | ExprKind::List(_, Some(written))) = &value.kind else {
+            return None;
+        };
+        let unit = self.unit(written)?;
+        let words = self.sources.slice(written.span);
+        (!unit.is_si()).then(|| words.trim_matches(['[', ']']).trim().into())
     }
 
     /// Returns a name with the path of its instance.
@@ -277,6 +290,9 @@ impl<'a> Evaluator<'a> {
     }
 
     pub(in crate::evaluate) fn input_value(&mut self, assigned: &'a Assigned, place: Place) -> Value {
+        if place.frame != FrameId(0) {
+            return self.bound_input(assigned, place);
+        }
         let value = match &assigned.value {
             Some(_) => self.assigned(assigned, place),
             None => {
@@ -289,7 +305,7 @@ impl<'a> Evaluator<'a> {
                 Value::scalar(self.arena.exprs.zero(), dim)
             }
         };
-        let scale = self.scale(assigned);
+        let scale = self.scale(assigned.unit.as_ref());
         let InputSignals { value, given, spans } = self.input_signals(assigned, place, value);
         if value.is_error() {
             return Value::Error;
@@ -338,7 +354,7 @@ impl<'a> Evaluator<'a> {
         for ((entry, name), given) in value.entries().iter().zip(names).zip(given) {
             let name: std::sync::Arc<str> = name.into();
             let symbol = self.arena.exprs.new_symbol(name.clone(), SymbolKind::Input);
-            let unit = self.shown_unit(assigned, entry.dim);
+            let unit = self.shown_unit((assigned.unit.as_ref(), assigned.value.as_ref()), entry.dim);
             self.graph.model.inputs.push(Input {
                 name,
                 symbol,

@@ -54,7 +54,7 @@ impl<'a> Evaluator<'a> {
                 symbol,
                 signal: Some(entry.expr),
                 unit,
-                scale: 1.0,
+                scale: lgm_model::Scale::SI,
                 span,
                 is_internal: true,
             });

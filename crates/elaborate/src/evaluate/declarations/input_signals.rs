@@ -1,9 +1,10 @@
 //! The signals of inputs: the declared ones, and those from options.
 
-use crate::context::Place;
 use crate::context::values::{DimId, Scalar, Value, entry_names};
+use crate::context::{AtPlace, Place};
 use crate::evaluate::Evaluator;
 use crate::options::inputs::{InputSetting, no_such_input};
+use crate::syntax_queries::bindings;
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -17,6 +18,50 @@ pub(crate) struct InputSignals {
 }
 
 impl<'a> Evaluator<'a> {
+    /// Returns the value of a component's input: that to which the instance binds it, or its default.
+    pub(super) fn bound_input(&mut self, assigned: &'a Assigned, place: Place) -> Value {
+        let about = self.scopes.frames[place.frame.0 as usize];
+        let Some(instance) = about.instance else {
+            return Value::Error;
+        };
+        let name = &assigned.name;
+        let mut matching = bindings(instance).filter(|binding| binding.0.text == name.text);
+        let (first, second) = (matching.next(), matching.next());
+        if let (Some(first), Some(again)) = (first, second) {
+            let diagnostic = Diagnostic::error(Code::LGM0133, format!("the input `{}` is bound twice", name.text))
+                .label(again.0.span, "bound again here")
+                .label(first.0.span, "first bound here")
+                .help("remove one of the two");
+            self.report(diagnostic);
+        }
+        let (value, expr) = match (first, &assigned.value) {
+            (Some((_, expr)), _) => (self.at(about.outer, |this| this.eval(expr, about.outer)), expr),
+            (None, Some(default)) => (self.eval(default, place), default),
+            (None, None) => {
+                let diagnostic = Diagnostic::error(
+                    Code::LGM0302,
+                    format!(
+                        "the input `{}` of `{}` is not connected",
+                        name.text, instance.declared.name.text
+                    ),
+                )
+                .label(instance.declared.span, format!("nothing is bound to `{}`", name.text))
+                .label(name.span, "the input is declared here, without a default")
+                .help(format!(
+                    "write `({} = ..)` after the parameters, with a value",
+                    name.text
+                ));
+                self.report(diagnostic);
+                return Value::Error;
+            }
+        };
+        match assigned.unit.as_ref().map(|written| (written, self.unit(written))) {
+            None => value,
+            Some((_, None)) => Value::Error,
+            Some((written, Some(unit))) => self.in_unit(&value, &unit, written.span, expr.span, Some(expr)),
+        }
+    }
+
     /// Returns the signals of an input: those of the options, and the default if there is none.
     pub(in crate::evaluate) fn input_signals(
         &mut self,

@@ -114,7 +114,7 @@ impl<'a> Evaluator<'a> {
                     self.dimension_parts(base, parts);
                 }
             }
-            ExprKind::Negate(inner) => self.dimension_parts(inner, parts),
+            ExprKind::Negate(inner) | ExprKind::InUnit(inner, _) => self.dimension_parts(inner, parts),
             // A mode's variable, `bar.v[1]`, has a value only with its index.
             ExprKind::Index(base, _) if matches!(base.kind, ExprKind::Member(..)) => {
                 self.add_part(expr, None, None, parts)

@@ -19,7 +19,7 @@ impl<'a> Evaluator<'a> {
         }
         match &expr.kind {
             ExprKind::List(items, _) => items.len(),
-            ExprKind::Negate(inner) => self.width_of(inner, place, depth + 1),
+            ExprKind::Negate(inner) | ExprKind::InUnit(inner, _) => self.width_of(inner, place, depth + 1),
             ExprKind::Sum(terms) => terms.first().map_or(1, |term| self.width_of(&term.1, place, depth + 1)),
             ExprKind::Product(factors) => {
                 // A matrix times a vector has the rows of the first factor that is not a scalar.
@@ -122,7 +122,7 @@ impl<'a> Evaluator<'a> {
         }
         let depth = depth + 1;
         match &expr.kind {
-            ExprKind::Number(_, Some(unit)) => match self.unit(unit) {
+            ExprKind::Number(_, Some(unit)) | ExprKind::InUnit(_, unit) => match self.unit(unit) {
                 Some(unit) => self.dims.id(unit.dimension),
                 None => DimId::UNKNOWN,
             },

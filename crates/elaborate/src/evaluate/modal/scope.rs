@@ -27,6 +27,7 @@ impl<'a> Evaluator<'a> {
             formals,
             ports: Vec::new(),
             time: None,
+            tables: &[],
             table,
         });
         let user = self

@@ -12,6 +12,7 @@ use crate::program::ItemRef;
 use crate::program::mode_table::{ModeTable, table_use};
 use crate::syntax_queries::{argument, argument_for};
 use lgm_algebra::expr::{ExprId, to_f64};
+use lgm_model::PathId;
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -70,7 +71,8 @@ impl<'a> Expansion<'_, 'a> {
         let count = self.mode_count(instance, modal, place)?;
         let starts = self.mode_starts(instance, &rules, domain, count, place)?;
         self.check_columns(instance, modal, &rules, table)?;
-        let mut formals = self.formal_values(instance, modal, place, table)?;
+        let path = self.instance_path(instance, indices, place);
+        let mut formals = self.formal_values(instance, modal, (path, place), table)?;
         self.fixed_arguments(instance, modal, &formals)?;
         // Values from the table are per mode.
         formals.retain(|formal| !in_table(formal.0));
@@ -91,7 +93,6 @@ impl<'a> Expansion<'_, 'a> {
             &sides,
             table.filter(|_| rules.tabulated.contains(&"shape")),
         )?;
-        let path = self.instance_path(instance, indices, place);
         let values = count as usize * (ports.len() + PARTS);
         let owner = self.owner(path, instance.kind.span, &sides, values);
         let mut values = self.mode_values((instance, modal), &rules, &formals, (count, table), &owner)?;
@@ -151,12 +152,12 @@ impl<'a> Expansion<'_, 'a> {
         &mut self,
         instance: &'a Instance,
         modal: &'a ast::Modal,
-        place: Place,
+        of: (PathId, Place),
         table: Option<&'a ModeTable>,
     ) -> Option<Vec<(&'a str, Value)>> {
         let before = self.reports.errors;
         let in_table = |name: &str| table.is_some_and(|table| table.gives(name));
-        let values = self.argument_values(instance, &modal.formals, place, &in_table);
+        let values = self.argument_values(instance, &modal.formals, of, &in_table);
         if values.is_none() && self.reports.errors == before {
             let diagnostic = Diagnostic::error(Code::LGM0448, "a default depends on a parameter from the table")
                 .label(instance.kind.span, "of this block")

@@ -45,7 +45,7 @@ impl Merged {
                 name,
                 signal: Some(zero),
                 unit: None,
-                scale: 1.0,
+                scale: lgm_model::Scale::SI,
                 span: first.states.first().map_or(model.heading.span, |state| state.span),
                 is_internal: true,
             });

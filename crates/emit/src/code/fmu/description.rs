@@ -4,7 +4,7 @@ use super::super::subject::Subject;
 use super::Version;
 use super::variables::{Causality, Variable, Variables};
 use crate::shortest;
-use lgm_algebra::units::Dimension;
+use lgm_model::SiUnit;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -109,20 +109,20 @@ fn interfaces(version: Version, facts: &Facts<'_>, is_directional: bool, text: &
 
 /// Prints every unit with its exponents of SI base units, if these are whole.
 fn units(variables: &Variables, text: &mut String) {
-    let used: BTreeMap<&str, Dimension> = variables
+    let used: BTreeMap<&str, &SiUnit> = variables
         .list
         .iter()
         .filter_map(|variable| variable.unit.as_ref())
-        .map(|unit| (&**unit, unit.dimension))
+        .map(|unit| (&**unit, unit))
         .collect();
     if used.is_empty() {
         return;
     }
     text.push_str("  <UnitDefinitions>\n");
-    for (unit, dimension) in used {
+    for (unit, meaning) in used {
         let _ = write!(text, "    <Unit{}", attribute("name", unit));
-        let list = dimension.exponents;
-        match list.iter().all(|exponent| exponent.1 == 1) {
+        let list = meaning.dimension.exponents;
+        match list.iter().all(|exponent| exponent.1 == 1) && !meaning.scale.is_logarithmic {
             false => text.push_str("/>\n"),
             true => {
                 text.push_str("><BaseUnit");
@@ -131,6 +131,11 @@ fn units(variables: &Variables, text: &mut String) {
                 for (name, (exponent, _)) in names.into_iter().zip(list).chain([("rad", angle)]) {
                     if exponent != 0 {
                         text.push_str(&attribute(name, &exponent.to_string()));
+                    }
+                }
+                for (name, value, of_si) in [("factor", meaning.scale.step, 1.0), ("offset", meaning.scale.zero, 0.0)] {
+                    if value != of_si {
+                        text.push_str(&attribute(name, &shortest(value)));
                     }
                 }
                 text.push_str("/></Unit>\n");
