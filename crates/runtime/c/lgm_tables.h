@@ -48,6 +48,8 @@ extern const int lgm_change_is_free[LGM_ROOM(LGM_CHANGES)];
 extern const int lgm_change_margins[LGM_ROOM(LGM_CHANGES)];
 extern const int lgm_change_is_positive[LGM_ROOM(LGM_CHANGES)];
 extern const int lgm_change_is_above[LGM_ROOM(LGM_CHANGES)];
+/* The mode beyond the next bound in the same direction; -1 if there is none. */
+extern const int lgm_change_far[LGM_ROOM(LGM_CHANGES)];
 extern const int lgm_first_set[LGM_CHANGES + 1];
 extern const int lgm_set_ports[LGM_ROOM(LGM_SETS)];
 extern const int lgm_set_variables[LGM_ROOM(LGM_SETS)];

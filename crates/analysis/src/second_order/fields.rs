@@ -87,7 +87,7 @@ fn name(rest: &mut Model, model: &Model, port: PortId, given: Variable) {
         symbol,
         signal: None,
         unit: None,
-        scale: 1.0,
+        scale: lgm_model::Scale::SI,
         span,
         is_internal: false,
     });

@@ -9,7 +9,7 @@ use crate::formulation::frame::storage_state_name;
 use crate::index_reduction::time_inputs::formulate_with_time;
 use crate::options::Options;
 use lgm_algebra::expr::{ExprId, Node, SymbolId, SymbolKind};
-use lgm_model::switching::Trigger;
+use lgm_model::switching::{SwitchedElement, Trigger};
 use lgm_model::system::StateSystem;
 use lgm_model::{
     ElementId, Input, Law, Matrix, Measure, Model, NodeId, Output, PortId, StateChoice, StorageForm, Variable,
@@ -91,6 +91,9 @@ pub struct WatchedBound {
     pub is_positive: bool,
     /// True if it holds when the variable is above the bound.
     pub is_above: bool,
+    /// The mode beyond the next bound in the same direction. For dry friction, which sticks in between, backward motion is
+    /// beyond forward motion.
+    pub far: Option<usize>,
 }
 
 /// The offset of a port: an input added to the variable that the mode in force gives.
@@ -171,7 +174,36 @@ impl Watching {
             margin: watched.map(|(output, _)| *output).max()?,
             is_positive: bound.is_positive,
             is_above: bound.is_above,
+            far: None,
         })
+    }
+
+    /// Returns the mode that gives the same variable as a mode from which another follows, beyond a bound of that other
+    /// mode in the same direction. Only port variables may decide on it: the other end of a backlash is elsewhere.
+    fn far(&mut self, switched: &SwitchedElement, (own, to): (usize, usize), is_above: bool) -> Option<usize> {
+        let gives = |mode: usize| match &switched.modes[mode].law {
+            Law::Source { given, values } if values.len() == 1 => Some(*given),
+            _ => None,
+        };
+        let given = gives(own)?;
+        let port = PortId(self.model.graph.elements[switched.element.index()].ports.start);
+        let value = measured(&mut self.model, &mut self.measures, port, given);
+        let Node::Symbol(variable) = *self.model.exprs.node(value) else {
+            return None;
+        };
+        let changes = switched.modes[to]
+            .changes
+            .iter()
+            .filter(|change| change.sets.is_empty() && change.is_free);
+        let ahead =
+            changes.filter(|change| change.to != own && gives(change.to) == Some(given) && gives(to) != Some(given));
+        let exprs = &mut self.model.exprs;
+        ahead
+            .filter(|change| {
+                Bound::of(exprs, change.condition, variable).is_some_and(|bound| bound.is_above == is_above)
+            })
+            .map(|change| change.to)
+            .next()
     }
 
     /// Returns true if a symbol is the time, an input or a parameter, and therefore identical in all combinations.
@@ -396,7 +428,11 @@ impl Events {
             let free = watching.free_variable(switched.element);
             let found = switched.modes[*mode].changes.iter().map(|change| WatchedChange {
                 condition: watching.condition(change.condition),
-                bound: free.and_then(|free| watching.bound(change.condition, free)),
+                bound: free.and_then(|free| {
+                    let mut bound = watching.bound(change.condition, free)?;
+                    bound.far = watching.far(switched, (*mode, change.to), bound.is_above);
+                    Some(bound)
+                }),
                 to: change.to,
                 is_free: change.is_free,
                 sets: (change.sets.iter())

@@ -124,6 +124,8 @@ pub struct Bound {
     pub is_positive: bool,
     /// True if the comparison holds for a variable above the bound.
     pub is_above: bool,
+    /// The mode after the next bound in the same direction.
+    pub far: Option<usize>,
 }
 
 /// A value that a change sets.

@@ -66,6 +66,7 @@ const int lgm_change_is_free[LGM_ROOM(LGM_CHANGES)] = {@change_is_free@};
 const int lgm_change_margins[LGM_ROOM(LGM_CHANGES)] = {@change_margins@};
 const int lgm_change_is_positive[LGM_ROOM(LGM_CHANGES)] = {@change_is_positive@};
 const int lgm_change_is_above[LGM_ROOM(LGM_CHANGES)] = {@change_is_above@};
+const int lgm_change_far[LGM_ROOM(LGM_CHANGES)] = {@change_far@};
 const int lgm_first_set[LGM_CHANGES + 1] = {@first_set@};
 const int lgm_set_ports[LGM_ROOM(LGM_SETS)] = {@set_ports@};
 const int lgm_set_variables[LGM_ROOM(LGM_SETS)] = {@set_variables@};

@@ -41,6 +41,7 @@ pub(super) fn enter_conditions(
                     margin: margins.place(combination, bound.margin),
                     is_positive: bound.is_positive,
                     is_above: bound.is_above,
+                    far: bound.far,
                 });
             }
         }

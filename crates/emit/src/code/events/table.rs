@@ -213,6 +213,7 @@ pub(crate) struct Bound {
     pub(crate) margin: usize,
     pub(crate) is_positive: bool,
     pub(crate) is_above: bool,
+    pub(crate) far: Option<usize>,
 }
 
 /// A value that a change sets.

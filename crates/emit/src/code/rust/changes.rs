@@ -106,8 +106,8 @@ fn elements(gathered: &Gathered) -> String {
                 let (condition, sets) = (change.condition, sets.collect::<Vec<String>>().join(", "));
                 let bound = change.bound.map_or("None".to_string(), |bound| {
                     format!(
-                        "Some(Bound {{ margin: {}, is_positive: {}, is_above: {} }})",
-                        bound.margin, bound.is_positive, bound.is_above
+                        "Some(Bound {{ margin: {}, is_positive: {}, is_above: {}, far: {:?} }})",
+                        bound.margin, bound.is_positive, bound.is_above, bound.far
                     )
                 });
                 let _ = writeln!(
