@@ -1,9 +1,10 @@
-//! Random circuits and drives with switching elements, compared with an implicit method that does not use modes.
+//! Random circuits, hydraulic circuits and drives of sources, transformers, storage, dissipators and 2 to 12 elements that
+//! switch, compared with an implicit method that does not use modes.
 //!
 //! The reference gives each ideal element a small resistance if it conducts and a large one if it blocks, and takes
-//! 20,000 implicit Euler steps of nodal equations. In each step, principal pivoting finds the active pieces of all
-//! laws: elements that contradict their pieces change together or, if a set of pieces recurs, one by one in order
-//! (Murty 1974). Each model is also run with its lines in another order.
+//! 20,000 implicit Euler steps of nodal equations. In each step the laws are monotone, and Newton's method with exact
+//! line searches finds the minimum of a convex function. Walls and backlash act on the displacement at the end of a step.
+//! A third of the models, and in a campaign each one, is also run with its lines in another order.
 //!
 //! `LGM_CASES=50 cargo test --test all random_switching` runs 50 times the usual number of models; `LGM_SEED=1700` is
 //! the first seed.
@@ -11,7 +12,7 @@
 mod draw;
 mod reference;
 
-use crate::support::cases::{first_seed, many};
+use crate::support::cases::{first_seed, is_campaign, many};
 use crate::support::emitted::Rows;
 use crate::support::program::run;
 use draw::{Drawn, Kind, POINTS};
@@ -88,7 +89,7 @@ fn fault(folder: &Path, seed: u64) -> Option<Result<(), String>> {
     let judged = simulated(&file, &text, &["--verify"]).and_then(|found| {
         match difference(&drawn, &expected, &found, BESIDE_REFERENCE) {
             Some(words) => return Err(words),
-            None if !seed.is_multiple_of(3) => return Ok(()),
+            None if !is_campaign() && !seed.is_multiple_of(3) => return Ok(()),
             None => {}
         }
         let other = simulated(&file, &drawn.text(Some(seed)), &[])?;
@@ -126,11 +127,7 @@ fn rows_are_those_of_small_steps() {
     });
     let (faults, unsolved) = (faults.into_inner().unwrap(), unsolved.into_inner().unwrap());
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
-    // Principal pivoting may cycle if laws have more than two pieces.
-    assert!(
-        10 * unsolved.len() as u64 <= many(MODELS),
-        "the reference has no solution: {unsolved:?}"
-    );
+    assert!(unsolved.is_empty(), "the reference has no solution: {unsolved:?}");
 }
 
 /// The comparison detects the omission of the last switched element in at least a quarter of the models.
@@ -165,7 +162,7 @@ fn the_reference_rectifies() {
                 2,
                 0,
             ),
-            (Kind::Diode, 2, 1),
+            (Kind::Diode(0.0), 2, 1),
             (Kind::Dissipator(2.0), 1, 0),
         ]);
         let rows = reference::solve(&drawn).unwrap();

@@ -1,7 +1,8 @@
-//! Random models: circuits of diodes, switches and transistors, and drives with friction, brakes and freewheels.
+//! Random models: circuits, hydraulic circuits and drives with 2 to 12 elements that switch.
+
+mod text;
 
 use crate::equations::networks::random::Random;
-use std::fmt::Write;
 
 /// Samples of a run, including the first one.
 pub const POINTS: usize = 81;
@@ -32,29 +33,52 @@ impl Gate {
     }
 }
 
-/// The kind of an element, with its value in SI units; the value of a dissipator is across divided by through.
+/// The kind of an element, with its values in SI units; the value of a dissipator is across divided by through.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    Across { offset: f64, amplitude: f64, phase: f64 },
-    Through { amplitude: f64, phase: f64 },
+    Across {
+        offset: f64,
+        amplitude: f64,
+        phase: f64,
+    },
+    Through {
+        amplitude: f64,
+        phase: f64,
+    },
     Dissipator(f64),
     AType(f64),
     TType(f64),
-    Diode,
+    /// The across variable of a second branch, between two nodes, per that of the first.
+    Transformer(f64, (usize, usize)),
+    /// A diode, freewheel, check valve or relief valve, with the across variable in its open direction.
+    Diode(f64),
     Switch(Gate),
     Transistor(Gate),
-    Friction(f64),
+    Thyristor(Gate),
+    /// The through variables while it slides and up to which it sticks.
+    Friction(f64, f64),
     Brake(f64, Gate),
+    /// The gap and the coefficient of restitution.
+    Wall(f64, f64),
+    Backlash(f64),
 }
 
 impl Kind {
     pub fn is_switched(self) -> bool {
-        self.gate().is_some() || matches!(self, Kind::Diode | Kind::Friction(_))
+        !matches!(
+            self,
+            Kind::Across { .. }
+                | Kind::Through { .. }
+                | Kind::Dissipator(_)
+                | Kind::AType(_)
+                | Kind::TType(_)
+                | Kind::Transformer(..)
+        )
     }
 
     pub fn gate(self) -> Option<Gate> {
         match self {
-            Kind::Switch(gate) | Kind::Transistor(gate) | Kind::Brake(_, gate) => Some(gate),
+            Kind::Switch(gate) | Kind::Transistor(gate) | Kind::Thyristor(gate) | Kind::Brake(_, gate) => Some(gate),
             _ => None,
         }
     }
@@ -70,6 +94,15 @@ pub struct Element {
     pub to: usize,
 }
 
+/// The domain of a model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Domain {
+    Electrical,
+    Fluid,
+    Translational,
+    Rotational,
+}
+
 /// A model.
 #[derive(Clone, Debug)]
 pub struct Drawn {
@@ -78,11 +111,11 @@ pub struct Drawn {
     /// All nodes.
     pub all: usize,
     pub elements: Vec<Element>,
-    is_electrical: bool,
+    pub domain: Domain,
 }
 
 impl Drawn {
-    /// A model of these elements, whose only output is node 1.
+    /// A circuit of these elements, whose only output is node 1.
     pub fn of(elements: Vec<(Kind, usize, usize)>) -> Drawn {
         let mut drawn = Drawn {
             nodes: 1,
@@ -92,7 +125,7 @@ impl Drawn {
                 .max()
                 .unwrap_or(0),
             elements: Vec::new(),
-            is_electrical: true,
+            domain: Domain::Electrical,
         };
         for (kind, from, to) in elements {
             drawn.add(kind, from, to);
@@ -103,17 +136,24 @@ impl Drawn {
     /// The model of a seed.
     pub fn new(seed: u64) -> Drawn {
         let mut random = Random::new(seed);
-        let is_electrical = random.percent(65);
-        let nodes = random.between(2, 5);
+        let domains = [
+            Domain::Electrical,
+            Domain::Fluid,
+            Domain::Translational,
+            Domain::Rotational,
+        ];
+        let domain = domains[[0, 0, 0, 0, 1, 2, 2, 3, 3, 3][random.below(10)]];
+        let switched = random.between(2, 12);
+        let nodes = random.between(2, 3 + switched / 2);
         let mut drawn = Drawn {
             nodes,
             all: nodes,
             elements: Vec::new(),
-            is_electrical,
+            domain,
         };
-        match is_electrical {
-            true => drawn.draw_circuit(&mut random),
-            false => drawn.draw_drive(&mut random),
+        match domain {
+            Domain::Electrical | Domain::Fluid => drawn.draw_circuit(&mut random, switched),
+            Domain::Translational | Domain::Rotational => drawn.draw_drive(&mut random, switched),
         }
         drawn
     }
@@ -144,7 +184,10 @@ impl Drawn {
 
     /// The end of the run, two periods of the sources.
     pub fn stop(&self) -> f64 {
-        if self.is_electrical { 0.04 } else { 0.4 }
+        match self.domain {
+            Domain::Electrical | Domain::Fluid => 0.04,
+            Domain::Translational | Domain::Rotational => 0.4,
+        }
     }
 
     /// The value of a source.
@@ -159,7 +202,7 @@ impl Drawn {
         gates.any(|gate| gate.switches_at(time))
     }
 
-    fn draw_circuit(&mut self, random: &mut Random) {
+    fn draw_circuit(&mut self, random: &mut Random, switched: usize) {
         for _ in 0..random.between(1, 2) {
             let (source, node) = (self.fresh(), random.between(1, self.nodes));
             let kind = Kind::Across {
@@ -175,17 +218,30 @@ impl Drawn {
             let other = if other >= node { other + 1 } else { other };
             self.add(Kind::Dissipator(between(random, 5.0, 100.0)), node, other);
         }
-        for _ in 0..random.between(2, 6) {
+        for _ in 0..switched {
             let (from, to) = self.pair(random);
             let gate = self.gate(random);
+            // A thyristor whose gate ends as its current begins may conduct or block.
+            let own = Gate {
+                period: 1.09 * gate.period,
+                ..gate
+            };
+            let diode = Kind::Diode(random.choose(&[0.0, 0.0, 0.7, 3.0]));
             let kinds = [
-                Kind::Diode,
-                Kind::Diode,
-                Kind::Diode,
+                diode,
+                diode,
+                diode,
                 Kind::Switch(gate),
                 Kind::Transistor(gate),
+                Kind::Thyristor(own),
             ];
-            self.add(random.choose(&kinds), from, to);
+            let valves = kinds.len() - 2;
+            let count = if self.domain == Domain::Fluid {
+                valves
+            } else {
+                kinds.len()
+            };
+            self.add(random.choose(&kinds[..count]), from, to);
         }
         for _ in 0..random.between(0, 2) {
             let (from, to) = self.pair(random);
@@ -195,6 +251,41 @@ impl Drawn {
             let (from, to) = self.pair(random);
             self.add_path(random, from, to, 0);
         }
+        self.draw_transformer(random);
+        self.limit_thyristors();
+    }
+
+    /// Puts a resistor in series with each thyristor that closes a loop of ideal elements: in parallel with a closed switch it may conduct or
+    /// block.
+    fn limit_thyristors(&mut self) {
+        for at in 0..self.elements.len() {
+            let Element { kind, to, .. } = self.elements[at];
+            if !matches!(kind, Kind::Thyristor(_)) || !self.are_joined(at) {
+                continue;
+            }
+            let middle = self.fresh();
+            self.elements[at].to = middle;
+            self.add(Kind::Dissipator(20.0), middle, to);
+        }
+    }
+
+    /// Returns true if other ideal elements join the nodes of an element.
+    fn are_joined(&self, at: usize) -> bool {
+        let mut group: Vec<usize> = (0..=self.all).collect();
+        let others = self.elements.iter().enumerate().filter(|(other, _)| *other != at);
+        for (_, other) in others {
+            let nodes = match other.kind {
+                Kind::Transformer(_, (from, to)) => vec![other.from, other.to, from, to],
+                Kind::Across { .. } => vec![other.from, other.to],
+                kind if kind.is_switched() => vec![other.from, other.to],
+                _ => continue,
+            };
+            for node in &nodes[1..] {
+                let (old, new) = (group[*node], group[nodes[0]]);
+                group.iter_mut().filter(|of| **of == old).for_each(|of| *of = new);
+            }
+        }
+        group[self.elements[at].from] == group[self.elements[at].to]
     }
 
     /// A resistor, in series with an inductor with the given probability in percent.
@@ -208,7 +299,23 @@ impl Drawn {
         self.add(Kind::TType(between(random, 1e-3, 1e-2)), middle, to);
     }
 
-    fn draw_drive(&mut self, random: &mut Random) {
+    /// A transformer in four models of ten, from a node to another one, both against the reference or against further nodes.
+    fn draw_transformer(&mut self, random: &mut Random) {
+        if random.percent(40) {
+            let (from, to) = self.pair(random);
+            let second = self.fresh();
+            let ratio = random.choose(&[0.5, 2.0, -1.0, 1.6, -0.4]);
+            self.add(Kind::Transformer(ratio, (second, 0)), from, to);
+            let node = random.between(1, self.nodes);
+            let resistance = match self.domain {
+                Domain::Electrical | Domain::Fluid => between(random, 0.5, 5.0),
+                Domain::Translational | Domain::Rotational => 1.0 / between(random, 0.5, 5.0),
+            };
+            self.add(Kind::Dissipator(resistance), second, node);
+        }
+    }
+
+    fn draw_drive(&mut self, random: &mut Random, switched: usize) {
         for node in 1..=self.nodes {
             if random.percent(80) {
                 self.add(Kind::AType(between(random, 0.01, 0.1)), node, 0);
@@ -223,69 +330,30 @@ impl Drawn {
             let node = random.between(1, self.nodes);
             self.add(kind, 0, node);
         }
-        for _ in 0..random.between(2, 6) {
+        for _ in 0..switched {
             let (from, to) = self.pair(random);
             let (limit, gate) = (between(random, 0.5, 5.0), self.gate(random));
+            let gap = between(random, 0.02, 0.5);
             let kinds = [
-                Kind::Friction(limit),
-                Kind::Friction(limit),
-                Kind::Diode,
+                Kind::Friction(limit, limit),
+                Kind::Friction(limit, limit * random.choose(&[1.0, 1.5])),
+                Kind::Wall(gap, random.choose(&[0.0, 0.0, 0.5])),
+                Kind::Backlash(gap),
+                Kind::Diode(0.0),
                 Kind::Brake(limit, gate),
             ];
-            self.add(random.choose(&kinds), from, to);
+            let count = if self.domain == Domain::Translational {
+                4
+            } else {
+                kinds.len()
+            };
+            self.add(random.choose(&kinds[..count]), from, to);
         }
         for _ in 0..random.between(0, 2) {
             let (from, to) = self.pair(random);
             self.add(Kind::TType(1.0 / between(random, 10.0, 200.0)), from, to);
         }
-    }
-
-    /// The text of the model, with its lines shuffled by a seed.
-    pub fn text(&self, shuffled: Option<u64>) -> String {
-        let mut elements: Vec<&Element> = self.elements.iter().collect();
-        if let Some(seed) = shuffled {
-            let mut random = Random::new(seed.wrapping_add(0xabcd));
-            for at in (1..elements.len()).rev() {
-                elements.swap(at, random.below(at + 1));
-            }
-        }
-        let domain = if self.is_electrical { "electrical" } else { "rotational" };
-        let nodes: Vec<String> = (1..=self.all).map(|node| format!("n{node}")).collect();
-        let mut text = format!(
-            "import switching;\nmodel Random {{\n  node {} : {domain};\n",
-            nodes.join(", ")
-        );
-        for element in elements {
-            let _ = writeln!(
-                text,
-                "  {} : {} {} -> {};",
-                element.name,
-                self.law(element),
-                node(element.from),
-                node(element.to)
-            );
-            if let Some(gate) = element.kind.gate() {
-                let (name, off_at) = (&element.name, DUTY * gate.period);
-                let (first, second) = (u8::from(!gate.is_inverse), u8::from(gate.is_inverse));
-                let _ = writeln!(
-                    text,
-                    "  discrete g_{name} = {first};\n  every {:?} {{ g_{name} := {first}; }}\n  every {:?} from {off_at:?} {{ g_{name} := {second}; }}",
-                    gate.period, gate.period
-                );
-            }
-        }
-        for node in 1..=self.nodes {
-            let _ = writeln!(text, "  output v{node} = across(n{node});");
-        }
-        for element in self.stores() {
-            let _ = writeln!(text, "  output i_{} = through({});", element.name, element.name);
-        }
-        let _ = write!(
-            text,
-            "  experiment {{ stop = {}; points = {POINTS}; }}\n}}\n",
-            self.stop()
-        );
-        text
+        self.draw_transformer(random);
     }
 
     /// The elements whose through variables are outputs.
@@ -294,42 +362,8 @@ impl Drawn {
             .iter()
             .filter(|element| matches!(element.kind, Kind::TType(_)))
     }
-
-    fn law(&self, element: &Element) -> String {
-        let name = &element.name;
-        let omega = format!("2*pi*{}*time", 2.0 / self.stop());
-        match (element.kind, self.is_electrical) {
-            (
-                Kind::Across {
-                    offset,
-                    amplitude,
-                    phase,
-                },
-                _,
-            ) => {
-                format!("VoltageSource({offset} + {amplitude:?}*sin({omega} + {phase}))")
-            }
-            (Kind::Through { amplitude, phase }, _) => format!("TorqueSource({amplitude:?}*sin({omega} + {phase}))"),
-            (Kind::Dissipator(value), true) => format!("Resistor({value:?})"),
-            (Kind::Dissipator(value), false) => format!("RotaryDamper(1/{value:?})"),
-            (Kind::AType(value), true) => format!("Capacitor({value:?})"),
-            (Kind::AType(value), false) => format!("Inertia({value:?})"),
-            (Kind::TType(value), true) => format!("Inductor({value:?})"),
-            (Kind::TType(value), false) => format!("TorsionSpring(1/{value:?})"),
-            (Kind::Diode, true) => "IdealDiode".to_string(),
-            (Kind::Diode, false) => "FreeWheel".to_string(),
-            (Kind::Switch(_), _) => format!("Switch(g_{name} > 0.5)"),
-            (Kind::Transistor(_), _) => format!("IdealTransistor(g_{name} > 0.5)"),
-            (Kind::Friction(limit), _) => format!("RotaryDryFriction({limit:?})"),
-            (Kind::Brake(limit, _), _) => format!("Brake({limit:?}*g_{name})"),
-        }
-    }
 }
 
 fn between(random: &mut Random, low: f64, high: f64) -> f64 {
     low + (high - low) * random.below(10_000) as f64 / 10_000.0
-}
-
-fn node(at: usize) -> String {
-    if at == 0 { "gnd".to_string() } else { format!("n{at}") }
 }

@@ -1,53 +1,67 @@
 //! Nodal equations with piecewise laws in implicit Euler steps.
+//!
+//! In each step the laws are monotone, so the across variables minimise a convex function. Newton's method with exact
+//! line searches finds the minimum.
+
+mod law;
 
 use super::draw::{Drawn, Element, Kind, POINTS};
+use law::{CONDUCTANCES, Law, Memory};
 use nalgebra::DMatrix;
 use std::collections::HashMap;
 
 /// Steps of a run: a multiple of its sample intervals.
 const STEPS: usize = 250 * (POINTS - 1);
 
-/// The conductances of closed, sticking and blocking elements, in SI units.
-///
-/// Springs integrate the residual velocity of sticking frictions, so these conduct better.
-const CONDUCTING: f64 = 1e4;
-const STUCK: f64 = 1e5;
-const BLOCKING: f64 = 1e-7;
+/// The largest number of Newton steps in a step of a run.
+const MOST: usize = 300;
 
-/// The active pieces of the laws of all switched elements: -1, 0 or 1 for frictions; for others, 0 blocks and 1
-/// conducts.
-type Pieces = Vec<i8>;
+/// The largest error of a through variable in the solution of a step, in SI units.
+const EXACT: f64 = 1e-4;
 
 struct Reference<'a> {
     drawn: &'a Drawn,
     switched: Vec<&'a Element>,
-    sources: Vec<&'a Element>,
+    /// The rows after those of the nodes: the nodes and factors of a combination of across variables that is 0 or given by a source.
+    constraints: Vec<Vec<(usize, f64)>>,
     step: f64,
-    /// The inverse for each set of pieces, in rows.
-    inverses: HashMap<Pieces, Vec<f64>>,
+    /// The matrix without switched elements.
+    fixed: DMatrix<f64>,
+    /// The inverse for the conductances of the switched elements, in rows.
+    inverses: HashMap<Vec<u8>, Vec<f64>>,
 }
 
 /// The across variables of the nodes and the through variables of T-type elements in each sample; none if a step has no
 /// solution.
 pub fn solve(drawn: &Drawn) -> Option<Vec<Vec<f64>>> {
-    let is_source = |element: &&Element| matches!(element.kind, Kind::Across { .. });
-    let mut reference = Reference {
-        drawn,
-        switched: drawn
-            .elements
-            .iter()
-            .filter(|element| element.kind.is_switched())
-            .collect(),
-        sources: drawn.elements.iter().filter(is_source).collect(),
-        step: drawn.stop() / STEPS as f64,
-        inverses: HashMap::new(),
-    };
-    let mut pieces = vec![0; reference.switched.len()];
+    let mut reference = Reference::new(drawn);
+    let mut memories = vec![Memory::default(); reference.switched.len()];
     let mut stored = vec![0.0; drawn.elements.len()];
+    let mut x = vec![0.0; reference.fixed.nrows()];
     let mut rows = vec![vec![0.0; drawn.nodes + drawn.stores().count()]];
     for step in 1..=STEPS {
         let time = step as f64 * reference.step;
-        let x = reference.advance(time, &stored, &mut pieces)?;
+        let right = reference.right_side(time, &stored);
+        let laws = |reference: &Reference<'_>, memories: &[Memory]| -> Vec<Law> {
+            let switched = reference.switched.iter().zip(memories);
+            switched
+                .map(|(element, memory)| Law::of(element, memory, drawn.domain, (time, reference.step)))
+                .collect()
+        };
+        let found = laws(&reference, &memories);
+        x = reference.advance(&right, &found, x)?;
+        let mut is_struck = false;
+        for ((element, memory), law) in reference.switched.iter().zip(&mut memories).zip(&found) {
+            is_struck |= memory.strike(element, law.piece(across(&x, element)));
+        }
+        if is_struck {
+            let found = laws(&reference, &memories);
+            x = reference.advance(&right, &found, x)?;
+        }
+        let found = laws(&reference, &memories);
+        for ((element, memory), law) in reference.switched.iter().zip(&mut memories).zip(&found) {
+            memory.follow(element, law, across(&x, element), reference.step);
+        }
         for (stored, element) in stored.iter_mut().zip(&drawn.elements) {
             let across = across(&x, element);
             match element.kind {
@@ -80,51 +94,146 @@ fn across(x: &[f64], element: &Element) -> f64 {
 }
 
 impl Reference<'_> {
-    fn size(&self) -> usize {
-        self.drawn.all + self.sources.len()
+    fn new(drawn: &Drawn) -> Reference<'_> {
+        let constraint = |element: &Element| match element.kind {
+            Kind::Across { .. } => Some(vec![(element.from, 1.0), (element.to, -1.0)]),
+            Kind::Transformer(ratio, (from, to)) => Some(vec![
+                (element.from, ratio),
+                (element.to, -ratio),
+                (from, -1.0),
+                (to, 1.0),
+            ]),
+            _ => None,
+        };
+        let constraints: Vec<_> = drawn.elements.iter().filter_map(constraint).collect();
+        let size = drawn.all + constraints.len();
+        let mut reference = Reference {
+            drawn,
+            switched: drawn
+                .elements
+                .iter()
+                .filter(|element| element.kind.is_switched())
+                .collect(),
+            constraints,
+            step: drawn.stop() / STEPS as f64,
+            fixed: DMatrix::zeros(size, size),
+            inverses: HashMap::new(),
+        };
+        let step = reference.step;
+        for element in &drawn.elements {
+            match element.kind {
+                Kind::Dissipator(value) => conduct(&mut reference.fixed, element, 1.0 / value),
+                Kind::AType(value) => conduct(&mut reference.fixed, element, value / step),
+                Kind::TType(value) => conduct(&mut reference.fixed, element, step / value),
+                _ => {}
+            }
+        }
+        for (row, constraint) in reference.constraints.iter().enumerate() {
+            for (node, factor) in constraint.iter().filter(|entry| entry.0 > 0) {
+                reference.fixed[(drawn.all + row, node - 1)] += factor;
+                reference.fixed[(node - 1, drawn.all + row)] += factor;
+            }
+        }
+        reference
     }
 
-    /// One step: the pieces that agree with their solution.
-    fn advance(&mut self, time: f64, stored: &[f64], pieces: &mut Pieces) -> Option<Vec<f64>> {
-        let fixed = self.right_side(time, stored);
-        let mut seen: Vec<Pieces> = Vec::new();
-        let mut is_one_by_one = false;
-        for _ in 0..500 {
-            let mut right = fixed.clone();
-            for (element, piece) in self.switched.iter().zip(pieces.iter()) {
-                if let Some(limit) = limit(element, time) {
-                    inject(&mut right, element, f64::from(*piece) * limit);
-                }
+    /// One step: the solution of the nodal equations with these laws.
+    fn advance(&mut self, right: &[f64], laws: &[Law], start: Vec<f64>) -> Option<Vec<f64>> {
+        let pieces = |reference: &Self, x: &[f64]| -> Vec<usize> {
+            let switched = reference.switched.iter().zip(laws);
+            switched.map(|(element, law)| law.piece(across(x, element))).collect()
+        };
+        // The first step satisfies the constraints, and the others keep them.
+        let mut x = start;
+        for step in 0..MOST {
+            let now = pieces(self, &x);
+            let next = self.newton(right, laws, &now);
+            let errors = self.switched.iter().zip(laws).zip(&now).map(|((element, law), piece)| {
+                let across = across(&next, element);
+                (law.through(across) - law.line(*piece, across)).abs()
+            });
+            if errors.fold(0.0, f64::max) < EXACT {
+                return Some(next);
             }
-            let x = multiply(self.inverse(pieces), &right);
-            let wanted: Pieces = self
-                .switched
-                .iter()
-                .zip(pieces.iter())
-                .map(|(element, now)| piece(element, *now, across(&x, element), time))
-                .collect();
-            if wanted == *pieces {
-                return Some(x);
-            }
-            is_one_by_one |= seen.contains(pieces);
-            seen.push(pieces.clone());
-            match is_one_by_one {
-                true => {
-                    let first = wanted
-                        .iter()
-                        .zip(pieces.iter())
-                        .position(|(wanted, piece)| wanted != piece)?;
-                    pieces[first] = wanted[first];
-                }
-                false => *pieces = wanted,
-            }
+            let part = if step == 0 {
+                1.0
+            } else {
+                self.nearest(right, laws, &x, &next)
+            };
+            x.iter_mut().zip(&next).for_each(|(x, next)| *x += part * (next - *x));
         }
         None
     }
 
-    /// The through variables that sources and storage supply to the nodes.
+    /// The solution if each law is that of one of its pieces.
+    fn newton(&mut self, right: &[f64], laws: &[Law], pieces: &[usize]) -> Vec<f64> {
+        let mut right = right.to_vec();
+        for ((element, law), piece) in self.switched.iter().zip(laws).zip(pieces) {
+            inject(&mut right, element, law.offsets[*piece]);
+        }
+        let kinds: Vec<u8> = laws
+            .iter()
+            .zip(pieces)
+            .map(|(law, piece)| law.conductances[*piece])
+            .collect();
+        if !self.inverses.contains_key(&kinds) {
+            let mut matrix = self.fixed.clone();
+            for (element, kind) in self.switched.iter().zip(&kinds) {
+                conduct(&mut matrix, element, CONDUCTANCES[usize::from(*kind)]);
+            }
+            let inverse = matrix.try_inverse().expect("each node has a path to the reference");
+            let inverse = inverse.transpose().as_slice().to_vec();
+            self.inverses.insert(kinds.clone(), inverse);
+        }
+        let rows = self.inverses[&kinds].chunks(right.len());
+        rows.map(|row| row.iter().zip(&right).map(|(entry, right)| entry * right).sum())
+            .collect()
+    }
+
+    /// The part of the way between two points at which the convex function is least.
+    fn nearest(&self, right: &[f64], laws: &[Law], x: &[f64], next: &[f64]) -> f64 {
+        let way: Vec<f64> = next.iter().zip(x).map(|(next, x)| next - x).collect();
+        let nodes = self.drawn.all;
+        // The through variables of constraints do no work along the way.
+        let slope_of = |y: &[f64]| -> f64 {
+            let rows = 0..nodes;
+            rows.map(|row| {
+                way[row]
+                    * (0..nodes)
+                        .map(|column| self.fixed[(row, column)] * y[column])
+                        .sum::<f64>()
+            })
+            .sum()
+        };
+        let given: f64 = way[..nodes].iter().zip(right).map(|(way, right)| way * right).sum();
+        let (constant, linear) = (slope_of(x) - given, slope_of(&way));
+        let slope = |part: f64| {
+            let switched = self.switched.iter().zip(laws);
+            let through = switched.map(|(element, law)| {
+                let along = across(&way, element);
+                law.through(across(x, element) + part * along) * along
+            });
+            constant + part * linear + through.sum::<f64>()
+        };
+        let (mut low, mut high) = (0.0, 1.0);
+        if slope(high) <= 0.0 {
+            return high;
+        }
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if slope(middle) <= 0.0 {
+                low = middle
+            } else {
+                high = middle
+            }
+        }
+        high
+    }
+
+    /// The through variables that sources and storage supply to the nodes, and the values of the constraints.
     fn right_side(&self, time: f64, stored: &[f64]) -> Vec<f64> {
-        let mut right = vec![0.0; self.size()];
+        let mut right = vec![0.0; self.fixed.nrows()];
+        let mut constraint = self.drawn.all;
         for (element, stored) in self.drawn.elements.iter().zip(stored) {
             match element.kind {
                 Kind::AType(value) => inject(&mut right, element, -value / self.step * stored),
@@ -132,59 +241,31 @@ impl Reference<'_> {
                 Kind::Through { amplitude, phase } => {
                     inject(&mut right, element, self.drawn.sine(amplitude, phase, time))
                 }
+                Kind::Across {
+                    offset,
+                    amplitude,
+                    phase,
+                } => {
+                    right[constraint] = offset + self.drawn.sine(amplitude, phase, time);
+                    constraint += 1;
+                }
+                Kind::Transformer(..) => constraint += 1,
                 _ => {}
-            }
-        }
-        for (source, right) in self.sources.iter().zip(&mut right[self.drawn.all..]) {
-            if let Kind::Across {
-                offset,
-                amplitude,
-                phase,
-            } = source.kind
-            {
-                *right = offset + self.drawn.sine(amplitude, phase, time);
             }
         }
         right
     }
+}
 
-    fn inverse(&mut self, pieces: &Pieces) -> &[f64] {
-        if !self.inverses.contains_key(pieces) {
-            let inverse = self.inverted(pieces);
-            self.inverses.insert(pieces.clone(), inverse);
-        }
-        &self.inverses[pieces]
-    }
-
-    fn inverted(&self, pieces: &Pieces) -> Vec<f64> {
-        let mut matrix = DMatrix::zeros(self.size(), self.size());
-        let mut pieces = pieces.iter();
-        for element in &self.drawn.elements {
-            let conducts = match element.kind {
-                Kind::Dissipator(value) => 1.0 / value,
-                Kind::AType(value) => value / self.step,
-                Kind::TType(value) => self.step / value,
-                Kind::Friction(_) | Kind::Brake(..) if pieces.next() == Some(&0) => STUCK,
-                Kind::Diode | Kind::Switch(_) | Kind::Transistor(_) if pieces.next() == Some(&1) => CONDUCTING,
-                kind if kind.is_switched() => BLOCKING,
-                _ => continue,
-            };
-            let ends = [(element.from, 1.0), (element.to, -1.0)];
-            for (row, sign) in ends {
-                for (column, other) in ends {
-                    if row > 0 && column > 0 {
-                        matrix[(row - 1, column - 1)] += sign * other * conducts;
-                    }
-                }
+/// Adds a conductance between the nodes of an element.
+fn conduct(matrix: &mut DMatrix<f64>, element: &Element, conductance: f64) {
+    let ends = [(element.from, 1.0), (element.to, -1.0)];
+    for (row, sign) in ends {
+        for (column, other) in ends {
+            if row > 0 && column > 0 {
+                matrix[(row - 1, column - 1)] += sign * other * conductance;
             }
         }
-        for (at, source) in self.sources.iter().enumerate() {
-            let (node, row) = (source.from - 1, self.drawn.all + at);
-            matrix[(node, row)] = 1.0;
-            matrix[(row, node)] = 1.0;
-        }
-        let inverse = matrix.try_inverse().expect("each node has a path to the reference");
-        inverse.transpose().as_slice().to_vec()
     }
 }
 
@@ -196,44 +277,4 @@ fn inject(right: &mut [f64], element: &Element, through: f64) {
     if element.to > 0 {
         right[element.to - 1] += through;
     }
-}
-
-/// The largest through variable of a friction.
-fn limit(element: &Element, time: f64) -> Option<f64> {
-    match element.kind {
-        Kind::Friction(limit) => Some(limit),
-        Kind::Brake(limit, gate) => Some(if gate.is_on_before(time) { limit } else { 0.0 }),
-        _ => None,
-    }
-}
-
-/// The piece of an element's law for an across variable.
-fn piece(element: &Element, now: i8, across: f64, time: f64) -> i8 {
-    match element.kind {
-        Kind::Switch(gate) => i8::from(gate.is_on_before(time)),
-        Kind::Transistor(gate) => i8::from(gate.is_on_before(time) || across < 0.0),
-        Kind::Diode => i8::from(across > 0.0),
-        _ => {
-            let limit = limit(element, time).unwrap_or(0.0);
-            if limit == 0.0 {
-                // A released brake: neither sliding piece has a force.
-                if now == 0 { 1 } else { now }
-            } else if f64::from(now) * STUCK * across < -limit {
-                // Between sliding in opposite directions, a friction sticks first.
-                0
-            } else if STUCK * across > limit {
-                1
-            } else if STUCK * across < -limit {
-                -1
-            } else {
-                0
-            }
-        }
-    }
-}
-
-fn multiply(inverse: &[f64], right: &[f64]) -> Vec<f64> {
-    let rows = inverse.chunks(right.len());
-    rows.map(|row| row.iter().zip(right).map(|(entry, right)| entry * right).sum())
-        .collect()
 }
