@@ -10,6 +10,9 @@ pub(crate) fn mark_free_changes(model: &mut Model) {
     let mut switched = std::mem::take(&mut model.switching.elements);
     for element in &mut switched {
         let own = own_symbols(model, element.element);
+        // A wrong position shows in nothing: a wall elsewhere would be pressed as well.
+        let ports = |symbol: &&SymbolId| model.integrals.iter().all(|integral| integral.symbol != **symbol);
+        let moving: FxHashSet<SymbolId> = own.iter().filter(ports).copied().collect();
         let marks: Vec<Vec<(bool, bool)>> = (0..element.modes.len())
             .map(|from| {
                 let changes = element.modes[from].changes.iter().enumerate();
@@ -19,7 +22,10 @@ pub(crate) fn mark_free_changes(model: &mut Model) {
                         own: &own,
                         needs_all: false,
                     };
-                    (is_free(model, &own, element, (from, at)), asks.ports(change.condition))
+                    (
+                        is_free(model, &moving, element, (from, at)),
+                        asks.ports(change.condition),
+                    )
                 };
                 changes.map(mark).collect()
             })

@@ -179,7 +179,7 @@ impl Watching {
     }
 
     /// Returns the mode that gives the same variable as a mode from which another follows, beyond a bound of that other
-    /// mode in the same direction.
+    /// mode in the same direction. Only port variables may decide on it: the other end of a backlash is elsewhere.
     fn far(&mut self, switched: &SwitchedElement, (own, to): (usize, usize), is_above: bool) -> Option<usize> {
         let gives = |mode: usize| match &switched.modes[mode].law {
             Law::Source { given, values } if values.len() == 1 => Some(*given),
@@ -194,7 +194,7 @@ impl Watching {
         let changes = switched.modes[to]
             .changes
             .iter()
-            .filter(|change| change.sets.is_empty());
+            .filter(|change| change.sets.is_empty() && change.is_free);
         let ahead =
             changes.filter(|change| change.to != own && gives(change.to) == Some(given) && gives(to) != Some(given));
         let exprs = &mut self.model.exprs;
