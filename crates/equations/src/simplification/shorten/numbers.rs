@@ -47,7 +47,8 @@ pub(super) fn scale(numbers: &[&BigRational]) -> BigRational {
     if content.is_zero() {
         return BigRational::one();
     }
-    let whole: Vec<BigRational> = numbers.iter().map(|number| (*number / &content).abs()).collect();
+    let whole = numbers.iter().filter(|number| !number.is_zero());
+    let whole: Vec<BigRational> = whole.map(|number| (*number / &content).abs()).collect();
     let length = |scale: &BigRational| {
         let lengths = whole.iter().map(|number| number_length(&(number / scale)));
         lengths.fold((0, 0), |sum, length| (sum.0 + usize::from(length > 0), sum.1 + length))
