@@ -444,6 +444,48 @@ static int solve_modes(lgm_run *run, int modes[], int *is_solved, lgm_status *st
     return enter_new(run, combination, modes, status);
 }
 
+/* Lets all elements stick that slide at rest, because others hold them. Together they hold more. */
+static lgm_status stick(lgm_run *run, const int modes[]) {
+    lgm_events *const events = &run->events;
+    const int here = run->model.combination;
+    real signs[LGM_ROOM(LGM_MARGINS)];
+    real least[LGM_ROOM(LGM_MARGINS)];
+    int stuck[LGM_ROOM(LGM_ELEMENTS)] = {0};
+    int combination;
+    int count = 0;
+    lgm_status status;
+    for (int element = 0; element < LGM_ELEMENTS; element++) {
+        const int own = LGM_PLACE_IN(here, element);
+        stuck[element] = modes[element];
+        for (int change = lgm_first_change[own]; change < lgm_first_change[own + 1]; change++) {
+            const int at = lgm_change_margins[change];
+            const int far = LGM_WATCHED_LAWS + lgm_first_mode[element] + lgm_change_far[change];
+            if (at >= 0 && lgm_change_far[change] >= 0 && !(lgm_fabs(events->signs[at]) > (real)0.0) &&
+                lgm_fabs(events->watched[far] - events->watched[LGM_WATCHED_LAWS + own]) > (real)0.0) {
+                stuck[element] = lgm_change_to[change];
+                break;
+            }
+        }
+    }
+    combination = combination_of(stuck);
+    if (combination < 0 || combination == here || lgm_has_equations[combination] == 0) {
+        return LGM_OK;
+    }
+    (void)memcpy(signs, events->signs, sizeof signs);
+    (void)memcpy(least, events->least, sizeof least);
+    status = lgm_modes_enter(run, &events->from, combination, 0);
+    if (status == LGM_OK) {
+        (void)find_acting(run, &count);
+    }
+    if (status != LGM_OK || count == 0) {
+        return status;
+    }
+    status = lgm_modes_enter(run, &events->from, here, 0);
+    (void)memcpy(events->signs, signs, sizeof signs);
+    (void)memcpy(events->least, least, sizeof least);
+    return status;
+}
+
 lgm_status lgm_modes_settle(lgm_run *run) {
     lgm_events *const events = &run->events;
     int modes[LGM_ROOM(LGM_ELEMENTS)] = {0};
@@ -460,6 +502,7 @@ lgm_status lgm_modes_settle(lgm_run *run) {
         int count = 0;
         const int others = find_acting(run, &count);
         if (count == 0) {
+            status = stick(run, modes);
             note_changes(run);
             return status;
         }
@@ -486,6 +529,12 @@ lgm_status lgm_modes_settle(lgm_run *run) {
             }
         }
         status = enter_nearest(run, modes);
+        if (status == LGM_EVENT_NOT_KNOWN && events->fault == LGM_FAULT_NO_EQUATIONS && one_by_one == 0) {
+            /* Many diodes that conduct at once, as in a bridge of five phases, short its sources. */
+            one_by_one = 1;
+            (void)memcpy(modes, kept, sizeof kept);
+            status = lgm_modes_enter(run, &events->from, combination_of(modes), 0);
+        }
     }
     return (status == LGM_OK) ? fail_search(run, LGM_FAULT_CIRCLE) : status;
 }

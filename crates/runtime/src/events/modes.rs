@@ -208,6 +208,33 @@ impl<S: Switching> Transition for Moment<'_, S> {
         is_any
     }
 
+    fn at_rest(&self, element: usize) -> Option<usize> {
+        let combination = self.motion.combination();
+        let (watched, signs) = (&self.events.watched, &self.events.margins.signs);
+        let laws = S::TABLES.places.laws + S::TABLES.elements[element].first_mode;
+        let own = watched[laws + S::TABLES.combinations[combination].modes[element]];
+        let mut changes = S::TABLES.mode(combination, element).changes.iter();
+        changes.find_map(|change| {
+            let bound = change.bound?;
+            let slides = watched[laws + bound.far?] != own;
+            (slides && signs[bound.margin] == S::Real::c(0.0)).then_some(change.to)
+        })
+    }
+
+    fn attempt(&mut self, modes: &S::Modes) -> Result<bool, Fault> {
+        if S::TABLES.combination_of(modes.as_ref()).is_none() {
+            return Ok(false);
+        }
+        let (before, from) = (self.motion.combination(), self.events.from);
+        let (signs, least) = (self.events.margins.signs, self.events.margins.least);
+        let sticks = self.stand_in(modes)? && (0..S::Modes::LENGTH).all(|element| self.acting(element).is_none());
+        if !sticks && self.motion.combination() != before {
+            self.enter(&from, before, false)?;
+            (self.events.margins.signs, self.events.margins.least) = (signs, least);
+        }
+        Ok(sticks)
+    }
+
     fn is_struck(&self) -> bool {
         (0..S::Modes::LENGTH).any(|element| self.pulled(element).is_some())
     }

@@ -54,6 +54,10 @@ pub trait Transition {
     fn close_contacts(&mut self, modes: &mut Self::Modes) -> Result<(), Self::Fault>;
     /// Treats bounds that are exceeded here, but hold after the step of the problem, as reached; returns false if there are none.
     fn keep(&mut self) -> bool;
+    /// Returns the mode in which an element sticks that slides at rest, because others hold it.
+    fn at_rest(&self, element: usize) -> Option<usize>;
+    /// Enters a combination if no change acts in it; otherwise, returns false and leaves the run as it is.
+    fn attempt(&mut self, modes: &Self::Modes) -> Result<bool, Self::Fault>;
     /// Returns true if a change acts by an impulse on a bound: the modes then forbid the jump to this point.
     fn is_struck(&self) -> bool;
     /// Makes the current states those just before the instant; only the combination in force then counts as tried.
@@ -72,7 +76,9 @@ pub trait Transition {
 
 /// Finds the modes after an instant, starting from the given modes, and leaves the run in them.
 pub fn settle<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T::Fault> {
-    enter_nearest(run, modes)?;
+    if !enter_nearest(run, modes)? {
+        return Err(run.fault(modes, Unsettled::NoEquations));
+    }
     run.begin(modes);
     let mut one_by_one = false;
     // True if the combination in force is the solution of a linear complementarity problem.
@@ -80,7 +86,7 @@ pub fn settle<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T:
     for _ in 0..MOST_ROUNDS {
         if plain(run, modes).next().is_none() {
             if elements(modes).all(|element| run.acting(element).is_none()) {
-                return Ok(());
+                return stick(run, modes);
             }
             // During the search, an inconsistent mode may transmit an impulse and thereby close a contact. All other changes therefore come
             // first.
@@ -114,13 +120,31 @@ pub fn settle<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T:
             modes.clone_from(&kept);
             is_new = take_changes(run, modes, true);
         }
-        if is_new {
-            enter_nearest(run, modes)?;
-        } else {
+        if !is_new {
             search(run, modes)?;
+        } else if !enter_nearest(run, modes)? {
+            if one_by_one {
+                return Err(run.fault(modes, Unsettled::NoEquations));
+            }
+            // Many diodes that conduct at once, as in a bridge of five phases, short its sources.
+            one_by_one = true;
+            modes.clone_from(&kept);
+            run.stand_in(modes)?;
         }
     }
     Err(run.fault(modes, Unsettled::Circle))
+}
+
+/// Lets all elements stick that slide at rest. Together with those that hold them, they hold more.
+fn stick<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T::Fault> {
+    let mut stuck = modes.clone();
+    for element in elements(modes) {
+        stuck.as_mut()[element] = run.at_rest(element).unwrap_or(modes.as_ref()[element]);
+    }
+    if stuck.as_ref() != modes.as_ref() && run.attempt(&stuck)? {
+        modes.clone_from(&stuck);
+    }
+    Ok(())
 }
 
 /// Enters the modes in which no bound is exceeded, unless they were tried already.
@@ -155,10 +179,10 @@ fn take_changes<T: Transition>(run: &mut T, modes: &mut T::Modes, is_first_alone
 }
 
 /// Enters these modes. If they have no equations, enters the nearest modes with equations: one or two elements are tried in another
-/// permitted mode.
-fn enter_nearest<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T::Fault> {
+/// permitted mode. Returns false if there are none.
+fn enter_nearest<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<bool, T::Fault> {
     if run.stand_in(modes)? {
-        return Ok(());
+        return Ok(true);
     }
     let began = modes.clone();
     let others = |run: &T, at: usize| {
@@ -170,7 +194,7 @@ fn enter_nearest<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(),
         for mode in others(run, at) {
             modes.as_mut()[at] = mode;
             if may_be(run, at, mode) && run.stand_in(modes)? {
-                return Ok(());
+                return Ok(true);
             }
         }
         modes.clone_from(&began);
@@ -181,13 +205,13 @@ fn enter_nearest<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(),
             for other in others(run, second) {
                 (modes.as_mut()[first], modes.as_mut()[second]) = (mode, other);
                 if may_be(run, first, mode) && may_be(run, second, other) && run.stand_in(modes)? {
-                    return Ok(());
+                    return Ok(true);
                 }
             }
         }
         modes.clone_from(&began);
     }
-    Err(run.fault(&began, Unsettled::NoEquations))
+    Ok(false)
 }
 
 /// Returns the number of combinations of the modes of some elements.

@@ -200,6 +200,27 @@ impl Transition for Search<'_, '_, '_> {
         is_any
     }
 
+    fn at_rest(&self, element: usize) -> Option<usize> {
+        let standing = self.standing();
+        let prepared = &standing.prepared;
+        let laws = &prepared.combination.laws[element];
+        let law = |mode: usize| Some(prepared.of_output(laws[mode]?.1, &standing.watched));
+        prepared.changes[element].iter().find_map(|change| {
+            let bound = change.bound?;
+            let slides = law(bound.far?)? != law(prepared.modes[element])?;
+            (slides && standing.signs[bound.margin] == 0.0).then_some(change.to)
+        })
+    }
+
+    fn attempt(&mut self, modes: &Vec<usize>) -> Result<bool, Failure> {
+        let kept = self.standing.take();
+        if self.stand_in(modes)? && (0..modes.len()).all(|element| !self.standing().acts(element)) {
+            return Ok(true);
+        }
+        self.standing = kept;
+        Ok(false)
+    }
+
     fn is_struck(&self) -> bool {
         !pulled(self.standing()).is_empty()
     }
