@@ -23,7 +23,7 @@ class Event:
     time : float
         When, in s.
     kind : str
-        ``"mode"``, ``"junction"``, ``"when"`` or ``"every"``.
+        ``"mode"``, ``"junction"``, ``"when"``, ``"every"``, or ``"start"`` if only initial values are lost.
     element : str
         The element, or the block by its kind and line.
     before, after : str

@@ -353,6 +353,13 @@ impl ModelArguments {
         let Some(whole) = whole.filter(|_| !has_errors(&diagnostics)) else {
             return (found, None, diagnostics);
         };
+        if whole.system.events.happen {
+            let fault = Diagnostic::error(Code::LGM0722, "`--along` does not support a model with events").help(
+                "read modes and states at this time from `lgm simulate --events`, and pass them as `--mode` and `--at`",
+            );
+            diagnostics.push(fault);
+            return (found, None, diagnostics);
+        }
         let patience = Patience::new(LONGEST_RUN, &interrupt::is_not_asked_for);
         match states_at(&whole.system, time, &patience) {
             Ok(reached) => {

@@ -95,6 +95,7 @@ fn assert_runs_alike(file: &Path, mut program: Command) -> Result<(), String> {
     let printed = must(program.args(TIGHT).args(["--events", &list]));
     assert_same(&expected, &Rows::read(&printed), 1e-6)?;
     let mut found = events(Path::new(&list));
+    expected_events.retain(|event| !event.1.starts_with("start"));
     if found.len() != expected_events.len() {
         return Err(format!("{} events and {}", expected_events.len(), found.len()));
     }
@@ -107,6 +108,8 @@ fn assert_runs_alike(file: &Path, mut program: Command) -> Result<(), String> {
         let is_lost = match (a.2, b.2) {
             _ if SUPPLIED.iter().any(|name| file.ends_with(name)) => true,
             (Some(a), Some(b)) => (a - b).abs() <= 1e-6 * (1.0 + a.abs()),
+            // They leave the energy lost at the start blank.
+            (Some(_), None) => a.0 == 0.0,
             (a, b) => a == b,
         };
         if !is_near || a.1 != b.1 || !is_lost {

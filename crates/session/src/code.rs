@@ -1,11 +1,13 @@
 //! Emitted programs.
 
 use crate::run::plan::length_by_modes;
-use crate::trial_runs::Simulated;
+use crate::trial_runs::{Simulated, plan};
 use lgm_compilation::Whole;
 use lgm_emit::code::{self, Changes, CodeOptions, Origin, Package, Target};
 use lgm_equations::switching::Events;
 use lgm_equations::{Options, StateSystem};
+use lgm_kernels::{KernelOptions, Kernels};
+use lgm_simulate::Switched;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceMap, stack};
 use sha2::{Digest, Sha256};
@@ -55,7 +57,24 @@ pub fn with_length(
         system.experiment.stop = length.ok().map(|length| start + length);
     }
     system.matrices.numeric = None;
+    if let Some((events, options)) = switched.as_ref().filter(|_| runs) {
+        diagnostics.extend(warnings_at_start(events, options, &system));
+    }
     (system, switched)
+}
+
+/// Returns the warnings of a run about its start, such as lost initial values.
+fn warnings_at_start(events: &Events, options: &Options, system: &StateSystem) -> Vec<Diagnostic> {
+    let kernels = Kernels::new(system, &KernelOptions::default());
+    let setup = Switched {
+        events,
+        options,
+        first: (system, &kernels),
+        parameters: kernels.parameters(&[]),
+        tables: &[],
+        line: &|_| 0,
+    };
+    stack::deep(|| lgm_simulate::warnings_at_start(&setup, &plan(system)))
 }
 
 /// Returns the source line of each block.

@@ -24,7 +24,7 @@ impl TrialRuns for Simulated {
 }
 
 /// Returns the plan of a trial run, with the tolerances of `lgm simulate`.
-fn plan(system: &StateSystem) -> Plan {
+pub(crate) fn plan(system: &StateSystem) -> Plan {
     let start = system.experiment.start.unwrap_or(0.0);
     Plan {
         start,

@@ -45,6 +45,6 @@ pub use plan::{Method, Plan, Progress, Silent, Sink, Stop, Summary};
 pub use run::expected::state_scales;
 pub use run::trial::trial_sizes;
 pub use simulator::{Simulator, simulate};
-pub use switching::{Balance, Event, Finished, Switched, run_switched};
+pub use switching::{Balance, Event, Finished, Switched, run_switched, warnings_at_start};
 pub use verify::{Fault, Report, Verifier};
 pub use zero_crossings::slack::{with_default_slack, with_slack};

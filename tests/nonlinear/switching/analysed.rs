@@ -1,6 +1,6 @@
 //! Analyses of switching models.
 
-use super::{said, written};
+use super::{RECTIFIER, said, written};
 
 /// Both switches of a half bridge change together: one at a time would short the source or interrupt the current.
 #[test]
@@ -43,4 +43,16 @@ fn a_quantiser_has_no_poles_in_z() {
     let (_, told, code) = said("modes", &[file.to_str().unwrap(), "--sampled"]);
     assert_eq!(code, Some(1));
     assert!(told.contains("LGM0945") && told.contains("rounded here"), "{told}");
+}
+
+#[test]
+fn linearisation_along_a_run_with_events_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(&folder, RECTIFIER).display().to_string();
+    let (_, told, code) = said("modes", &[&file, "--along", "0.01"]);
+    assert_eq!(code, Some(1));
+    assert!(
+        told.contains("LGM0722") && told.contains("`--mode` and `--at`"),
+        "{told}"
+    );
 }

@@ -60,7 +60,94 @@ fn an_initial_value_that_the_modes_do_not_keep_is_told() {
         let (_, told, code) = said("simulate", &[&file.display().to_string(), "--stop", "1"]);
         assert_eq!(code, Some(0), "{parts}\n{told}");
         assert_eq!(told.contains("LGM1027"), is_told, "{parts}\n{told}");
+        let program = folder.path().join("program").display().to_string();
+        let (_, told, code) = said(
+            "emit",
+            &[&file.display().to_string(), "--target", "c", "-o", &program, "--force"],
+        );
+        assert_eq!(code, Some(0), "{parts}\n{told}");
+        assert_eq!(told.contains("LGM1027"), is_told, "{parts}\n{told}");
     }
+}
+
+/// Energies in closed form: charge and flux are kept, and what a source gives at its voltage is half stored.
+#[test]
+fn energy_lost_at_the_start_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases = [
+        // 50 J become 25 J at 5 V, or at 5 A.
+        (
+            "c1 : Capacitor(1) a -> gnd, start = 10;  c2 : Capacitor(1) b -> gnd;  s : Switch(time > -1) a -> b;",
+            "mode,s",
+            25.0,
+        ),
+        (
+            "l1 : Inductor(1) a -> b, start = 10;  l2 : Inductor(1) b -> gnd;  s : Switch(time > 9) b -> gnd;",
+            "start,",
+            25.0,
+        ),
+        (
+            "c1 : Capacitor(1) b -> gnd;  s : Switch(time > -1) a -> b;  v : VoltageSource(10) a -> gnd;",
+            "mode,s",
+            50.0,
+        ),
+        (
+            "c1 : Capacitor(1) b -> gnd, start = 4;  s : Switch(time > -1) a -> b;  v : VoltageSource(10) a -> gnd;",
+            "mode,s",
+            18.0,
+        ),
+        (
+            "l1 : Inductor(1) a -> b, start = 4;  s : Switch(time > 9) b -> gnd;  v : VoltageSource(10) a -> gnd;",
+            "start,",
+            8.0,
+        ),
+        (
+            "c1 : Capacitor(1) b -> gnd, start = 4;  s : Switch(time > 9) a -> b;  v : VoltageSource(10) a -> gnd;",
+            "",
+            0.0,
+        ),
+    ];
+    for (parts, row, lost) in cases {
+        let text = format!(
+            "import switching;\nmodel M {{\n  node a, b : electrical;\n  {parts}\n  r : Resistor(1) a -> gnd;\n  \
+             q : Resistor(1) b -> gnd;\n}}\n"
+        );
+        // A resistor would take the current of the two coils.
+        let text = if parts.starts_with("l1") {
+            text.replace("  q : Resistor(1) b -> gnd;\n", "")
+        } else {
+            text
+        };
+        let file = written(&folder, &text).display().to_string();
+        let events = folder.path().join("events.csv").display().to_string();
+        let (_, told, code) = said("simulate", &[&file, "--stop", "1", &format!("--events={events}")]);
+        assert_eq!(code, Some(0), "{parts}\n{told}");
+        let listed = fs::read_to_string(&events).unwrap();
+        let Some(first) = listed.lines().nth(1) else {
+            assert_eq!(lost, 0.0, "{parts}\n{listed}");
+            continue;
+        };
+        let found: f64 = first.rsplit(',').next().unwrap().parse().unwrap();
+        assert!(first.starts_with(&format!("0.0,{row}")), "{parts}\n{listed}");
+        assert!((found - lost).abs() < 1e-9, "{parts}\n{listed}");
+        assert!(told.contains(&format!("{lost} J lost in them")), "{parts}\n{told}");
+        assert!(
+            told.contains(&format!("{lost} J lost in events, within")),
+            "{parts}\n{told}"
+        );
+    }
+}
+
+#[test]
+fn antiparallel_thyristors_share_no_load() {
+    let text = "import switching;\nmodel M {\n  node a, b, x : electrical;\n  source : VoltageSource(100*sin(2*pi*50*time)) a -> gnd;\n  \
+         t1 : Thyristor(time > 0) a -> b;\n  t2 : Thyristor(time > 0) b -> a;\n  r : Resistor(10) b -> x;\n  \
+         l : Inductor(0.018) x -> gnd;\n  output i2 = through(t2);\n}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(&folder, text).display().to_string();
+    let (rows, told, _) = said("simulate", &[&file, "--stop", "0.04", "--points", "5"]);
+    assert!(!told.contains("LGM1026"), "{told}");
+    assert!(rows.lines().nth(2).unwrap().starts_with("0.01,0,"), "{rows}");
 }
 
 #[test]

@@ -11,9 +11,9 @@ pub struct Balance {
     pub supplied: f64,
     /// The energy absorbed by dissipators and elements with modes.
     pub dissipated: f64,
-    /// The energy of storage at the end minus that after the first instant.
+    /// The energy of storage at the end minus that of its initial values.
     pub stored: f64,
-    /// The energy lost in jumps of states, after the first instant: the loss of storage plus the energy supplied by impulses of sources.
+    /// The energy lost in jumps of states: the loss of storage plus the energy supplied by impulses of sources.
     pub lost: f64,
 }
 

@@ -14,6 +14,7 @@ use lgm_model::Element;
 use lgm_model::switching::{EventBlock, Trigger};
 use lgm_runtime::events::blocks::NO_TIME;
 use lgm_runtime::events::cause::{Happening, MOST_AT_ONCE};
+use lgm_runtime::events::enter::COUNTS;
 use lgm_runtime::events::tables;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -96,19 +97,24 @@ impl<'r> Course<'r> {
         }
     }
 
-    /// Finds the modes after this instant, and the states in them.
-    pub(super) fn settle(&mut self, from: Before) -> Result<Standing, Failure> {
-        let mut instant = Instant {
+    /// Returns the current instant, with the piece of the run in which inputs are evaluated.
+    pub(super) fn instant(&mut self, piece: (f64, f64)) -> Instant<'_, 'r> {
+        Instant {
             library: &mut self.library,
             plan: self.plan,
             time: self.time,
-            piece: (self.time, f64::INFINITY),
+            piece,
             happened: Vec::new(),
             supplied: 0.0,
-        };
+        }
+    }
+
+    /// Finds the modes after this instant, and the states in them.
+    pub(super) fn settle(&mut self, from: Before) -> Result<Standing, Failure> {
+        let mut instant = self.instant((self.time, f64::INFINITY));
         let standing = instant.settle(from);
-        self.supplied += instant.supplied;
-        let happened = instant.happened;
+        let (supplied, happened) = (instant.supplied, instant.happened);
+        self.supplied += supplied;
         for happening in happened {
             self.tell(&happening);
         }
@@ -123,17 +129,14 @@ impl<'r> Course<'r> {
                 let switched = &switching.elements[element];
                 let modes = &switched.modes;
                 let element_kind = &*self.setup.events.model().graph.elements[switched.element.index()].kind;
+                let kind = match element_kind == Element::JUNCTION {
+                    true => "junction",
+                    false => "mode",
+                };
                 Event {
-                    time: self.time,
-                    kind: if element_kind == Element::JUNCTION {
-                        "junction"
-                    } else {
-                        "mode"
-                    },
-                    element: self.library.name(element),
                     from: modes[from].name.to_string(),
                     to: modes[to].name.to_string(),
-                    lost: Some(0.0),
+                    ..Event::at(self.time, kind, self.library.name(element))
                 }
             }
             Happening::Block(at) => {
@@ -142,21 +145,27 @@ impl<'r> Course<'r> {
                     Trigger::Every { .. } => "every",
                     _ => "when",
                 };
-                Event {
-                    time: self.time,
-                    kind,
-                    element: format!("{kind}:{}", (self.setup.line)(block.span)),
-                    from: String::new(),
-                    to: String::new(),
-                    lost: Some(0.0),
-                }
+                let element = format!("{kind}:{}", (self.setup.line)(block.span));
+                Event::at(self.time, kind, element)
             }
         };
         self.happened.push(event);
     }
 
+    /// Returns the energy lost at this instant, before and after which storage has these energies.
+    pub(super) fn lost(&self, (before, after): (f64, f64)) -> f64 {
+        match before - after + self.supplied {
+            lost if lost.abs() <= COUNTS * before.max(after) => 0.0,
+            lost => lost,
+        }
+    }
+
     /// Reports the events of this instant, with the energy lost in them.
     pub(super) fn report_events(&mut self, lost: Option<f64>) {
+        if let Some(lost) = lost {
+            self.balance.supplied += self.supplied;
+            self.balance.lost += lost;
+        }
         if let Some(last) = self.happened.last_mut() {
             last.lost = lost;
         }
@@ -226,8 +235,9 @@ impl<'r> Course<'r> {
         if let Some((span, words)) = latest {
             diagnostic = diagnostic.label(span, words);
         }
-        let diagnostic =
-            diagnostic.help("add a mode for the final state, such as `touch` in `Wall`, or add hysteresis");
+        let diagnostic = diagnostic.help(
+            "add a mode for the final state, such as `touch` in `Wall`, or hysteresis, as `Relay` and `Hysteresis` do",
+        );
         Failure::new(self.time, FailureKind::Events(Box::new(diagnostic)))
     }
 }

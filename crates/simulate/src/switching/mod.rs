@@ -22,5 +22,5 @@ mod undetermined;
 pub(crate) mod watch;
 
 pub use balance::Balance;
-pub use run::run_switched;
+pub use run::{run_switched, warnings_at_start};
 pub use setup::{Event, Finished, Switched};

@@ -263,6 +263,13 @@ impl Prepared {
         watched[output - self.combination.shown]
     }
 
+    /// Returns the energy of storage; `None` if a storage element has a nonlinear law or no power.
+    pub fn energy(&self, watched: &[f64]) -> Option<f64> {
+        let value = |output: usize| self.of_output(output, watched);
+        let pairs = self.combination.energy.as_ref()?.iter();
+        Some(pairs.map(|(z, p)| 0.5 * value(*z) * value(*p)).sum())
+    }
+
     /// Returns true if a watched output depends on states, directly or through unknowns of loops.
     pub fn follows_states(&self, output: usize) -> bool {
         let system = &self.system;

@@ -1,12 +1,11 @@
 //! A run from event to event.
 
 use crate::failure::Failure;
-use crate::plan::{Plan, Progress, Sink, Summary};
+use crate::plan::{Plan, Progress, Silent, Sink, Summary};
 use crate::simulator::RunSection;
 use crate::switching::columns::Columns;
 use crate::switching::course::Course;
 use crate::switching::instant::standing::{Before, Standing};
-use crate::switching::instant::transition::Instant;
 use crate::switching::setup::{Event, Finished, Switched};
 use crate::switching::starts::{
     beyond_contact, discrete_starts, equilibrium, lost_starts, no_equilibrium, rests_beyond, starts,
@@ -15,6 +14,7 @@ use crate::switching::undetermined::undetermined;
 use crate::switching::watch::WatchedCondition;
 use lgm_model::switching::Trigger;
 use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -31,8 +31,8 @@ pub fn run_switched(
     report: &mut dyn FnMut(Event),
 ) -> Result<Finished, Failure> {
     let mut course = Course::new(setup, plan, sink, (progress, report));
-    let standing = course.begin()?;
-    course.go_on(standing)?;
+    let (standing, energy) = course.begin()?;
+    course.go_on(standing, energy)?;
     let warning = course.output_errors.warning(setup.first.0, plan.rtol);
     course.summary.notes.extend(warning);
     let met = course.library.met();
@@ -44,20 +44,38 @@ pub fn run_switched(
     })
 }
 
+/// Returns the warnings of the start of a run; none if it fails.
+pub fn warnings_at_start(setup: &Switched<'_>, plan: &Plan) -> Vec<Diagnostic> {
+    let (mut sink, mut report) = (|_: f64, _: &[f64], _: &[f64]| {}, |_: Event| {});
+    let mut course = Course::new(setup, plan, &mut sink, (&Silent, &mut report));
+    match course.begin() {
+        Ok(_) => course.summary.notes,
+        Err(_) => Vec::new(),
+    }
+}
+
 impl Course<'_> {
     /// Performs the start: the modes that agree with the initial values, the blocks that run initially, and those of the first instant.
-    fn begin(&mut self) -> Result<Standing, Failure> {
+    /// Also returns the energy of storage before it.
+    fn begin(&mut self) -> Result<(Standing, Option<f64>), Failure> {
         let switching = &self.setup.events.model().switching;
         let modes = switching.first_modes();
         let starts = starts(self.setup, self.plan)?;
         let discretes = discrete_starts(self.setup);
-        let mut standing = match self.plan.from_equilibrium {
-            true => self.at_rest(modes, &starts, &discretes)?,
+        let (mut standing, energy) = match self.plan.from_equilibrium {
+            true => {
+                let standing = self.at_rest(modes, &starts, &discretes)?;
+                let energy = standing.energy();
+                (standing, energy)
+            }
             false => {
-                let standing = self.settle(Before::at_start(self.setup.first.0, modes, starts.clone(), discretes))?;
+                let from = Before::at_start(self.setup.first.0, modes, starts.clone(), discretes);
+                let standing = self.settle(from.clone())?;
+                let instant = self.instant((self.time, f64::INFINITY));
+                let energy = instant.energy_given(&from, &standing.prepared)?;
                 let lost = lost_starts(self.setup, &starts, (&self.library, &standing));
                 self.summary.notes.extend(lost);
-                standing
+                (standing, energy)
             }
         };
         for (at, block) in self.setup.events.blocks().iter().enumerate() {
@@ -69,10 +87,15 @@ impl Course<'_> {
             }
         }
         let standing = self.happen(standing)?;
-        let stays = standing.has_states(&starts);
-        let lost = stays.then(|| standing.energy()).flatten();
-        self.report_events(lost.map(|_| 0.0));
-        Ok(standing)
+        // Storage that only follows the sources begins with its value after their first step.
+        let energy = energy.filter(|_| !self.happened.is_empty() || self.supplied == 0.0);
+        let lost = energy.zip(standing.energy()).map(|energies| self.lost(energies));
+        if self.happened.is_empty() && lost.is_some_and(|lost| lost != 0.0) {
+            self.happened.push(Event::at(self.time, "start", String::new()));
+        }
+        self.report_events(lost);
+        let first = energy.or_else(|| standing.energy());
+        Ok((standing, first))
     }
 
     /// Finds an equilibrium that is consistent with its modes: if other modes follow, their equilibrium is examined next.
@@ -109,8 +132,7 @@ impl Course<'_> {
     }
 
     /// Continues from event to event, until the stop.
-    fn go_on(&mut self, mut standing: Standing) -> Result<(), Failure> {
-        let first = standing.energy();
+    fn go_on(&mut self, mut standing: Standing, first: Option<f64>) -> Result<(), Failure> {
         loop {
             let until = self.next_instant().min(self.plan.stop);
             let began = self.time;
@@ -118,7 +140,7 @@ impl Course<'_> {
             (self.time, self.row) = (end.0, end.1);
             let arrived = self.arrived(&standing, began, &end.2)?;
             if self.time > began {
-                self.see_loops((&standing, &arrived));
+                self.see_loops((&standing, &arrived), began);
             }
             if self.row >= self.plan.points && self.time >= self.plan.stop {
                 self.balance.stored = arrived.energy().unwrap_or(f64::NAN) - first.unwrap_or(f64::NAN);
@@ -131,10 +153,7 @@ impl Course<'_> {
             let before = standing.energy();
             standing = self.happen(standing)?;
             let lost = before.zip(standing.energy());
-            let lost = lost.map(|(before, after)| before - after + self.supplied);
-            self.balance.supplied += self.supplied;
-            self.balance.lost += lost.unwrap_or(f64::NAN);
-            self.report_events(lost);
+            self.report_events(lost.map(|energies| self.lost(energies)));
             self.event_row(&standing)?;
         }
     }
@@ -145,23 +164,20 @@ impl Course<'_> {
         for (state, value) in standing.prepared.system.states.iter().zip(states) {
             from.replaced.insert(state.name.clone(), *value);
         }
-        let mut instant = Instant {
-            library: &mut self.library,
-            plan: self.plan,
-            time: self.time,
-            piece: (began, self.time),
-            happened: Vec::new(),
-            supplied: 0.0,
-        };
+        let mut instant = self.instant((began, self.time));
         instant.enter(&from, standing.prepared.clone(), &[])
     }
 
-    /// Warns once about ideal elements in a loop.
-    fn see_loops(&mut self, ends: (&Standing, &Standing)) {
-        let is_known = self.summary.notes.iter().any(|note| note.code == Code::LGM1026);
-        if !is_known && let Some(warning) = undetermined(&mut self.library, ends, &mut self.seen) {
-            self.summary.notes.push(warning);
+    /// Warns once about ideal elements in a loop, during the part of the run that began at a time.
+    fn see_loops(&mut self, ends: (&Standing, &Standing), began: f64) {
+        if self.summary.notes.iter().any(|note| note.code == Code::LGM1026) {
+            return;
         }
+        let (mut seen, times) = (std::mem::take(&mut self.seen), (began, self.time));
+        let mut instant = self.instant((began, times.1));
+        let warning = undetermined(&mut instant, ends, times, &mut seen);
+        self.seen = seen;
+        self.summary.notes.extend(warning);
     }
 
     /// Performs one part of the run; returns the time, the next row and the states at its end.

@@ -13,7 +13,7 @@ use lgm_model::system::StateSystem;
 pub struct Event {
     /// The time in seconds.
     pub time: f64,
-    /// `mode`, `junction`, `when` or `every`.
+    /// `mode`, `junction`, `when` or `every`; `start` if nothing happens at the start except that initial values are lost.
     pub kind: &'static str,
     /// The element that changes its mode, or the block by its kind and its location in the text, `when:12`.
     pub element: String,
@@ -22,8 +22,22 @@ pub struct Event {
     /// See `from`.
     pub to: String,
     /// The energy of storage lost in all events of this instant, in joules, reported with the last event. None if a storage
-    /// element has a nonlinear law, and at a start at which states jump.
+    /// element has a nonlinear law.
     pub lost: Option<f64>,
+}
+
+impl Event {
+    /// Returns an event in which nothing is lost.
+    pub(super) fn at(time: f64, kind: &'static str, element: String) -> Event {
+        Event {
+            time,
+            kind,
+            element,
+            from: String::new(),
+            to: String::new(),
+            lost: Some(0.0),
+        }
+    }
 }
 
 /// The components of a run with events.

@@ -1,6 +1,7 @@
 //! Loads with an undetermined distribution over ideal elements: a loop of conducting diodes carries any current around it.
 
-use crate::switching::instant::standing::Standing;
+use crate::switching::instant::standing::{Before, Standing};
+use crate::switching::instant::transition::Instant;
 use crate::switching::library::Combinations;
 use lgm_equations::switching::Combination;
 use lgm_model::ElementId;
@@ -13,11 +14,13 @@ pub(crate) type Seen = FxHashSet<(Vec<usize>, usize)>;
 
 /// Returns a remark if the distribution of a load over elements with modes is undetermined throughout one part of a run.
 ///
-/// Either the mode of one element is redundant, or an element blocks without a voltage and would be redundant in its other mode. All
-/// such elements are named, in the order of the text.
+/// Either the mode of one element is redundant, or an element blocks without a voltage and would be redundant in its other mode, in
+/// which it would stay. Of two antiparallel thyristors, the other one would leave it. All such elements are named, in the order of the
+/// text.
 pub(crate) fn undetermined(
-    library: &mut Combinations<'_>,
+    instant: &mut Instant<'_, '_>,
     (begun, ended): (&Standing, &Standing),
+    times: (f64, f64),
     seen: &mut Seen,
 ) -> Option<Diagnostic> {
     let prepared = &begun.prepared;
@@ -32,14 +35,23 @@ pub(crate) fn undetermined(
             }
             let mut modes = prepared.modes.clone();
             modes[element] = change.to;
-            if let Ok(other) = library.prepared(&modes) {
+            let Ok(other) = instant.library.prepared(&modes) else {
+                continue;
+            };
+            let mut stays = |time: f64, standing: &Standing| {
+                instant.time = time;
+                let from = Before::of(standing, standing.prepared.modes.clone());
+                let found = instant.enter(&from, other.clone(), &[]);
+                found.is_ok_and(|there| !there.acts(element))
+            };
+            if stays(times.0, begun) && stays(times.1, ended) {
                 all.extend(sharing(&other.combination));
             }
         }
     }
     all.sort_unstable();
     all.dedup();
-    (!all.is_empty()).then(|| remark(library, &all))
+    (!all.is_empty()).then(|| remark(instant.library, &all))
 }
 
 fn remark(library: &Combinations<'_>, sharing: &[ElementId]) -> Diagnostic {

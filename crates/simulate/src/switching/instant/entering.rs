@@ -41,10 +41,7 @@ impl Instant<'_, '_> {
     /// Enters a combination after this instant, with the states by name, the discrete variables and the port variables before
     /// it. Variables set by the modes step from these values, and move the states.
     pub fn enter(&mut self, from: &Before, prepared: Rc<Prepared>, sets: &[PortValue]) -> Result<Standing, Failure> {
-        let mut states = Vec::with_capacity(prepared.system.states.len());
-        for state in &prepared.system.states {
-            states.push(from.state_of(state).ok_or_else(|| self.unknown_state(state))?);
-        }
+        let mut states = self.known_states(from, &prepared)?;
         let zeros = vec![0.0; prepared.offsets.len()];
         let level = {
             let signals = self.signals(&prepared, (&from.discretes, &zeros), (&from.discretes, &zeros));
@@ -103,6 +100,44 @@ impl Instant<'_, '_> {
         })
     }
 
+    /// Returns the states before this instant.
+    fn known_states(&self, from: &Before, prepared: &Prepared) -> Result<Vec<f64>, Failure> {
+        let states = prepared.system.states.iter();
+        let known = states.map(|state| from.state_of(state).ok_or_else(|| self.unknown_state(state)));
+        known.collect()
+    }
+
+    /// Returns the energy that storage has with its initial values, before elements with modes move it; `None` if it cannot
+    /// have them.
+    pub(crate) fn energy_given(&self, from: &Before, prepared: &Prepared) -> Result<Option<f64>, Failure> {
+        let states = self.known_states(from, prepared)?;
+        let offsets = self.offsets_of_values(from, prepared, &states)?;
+        let watched = self.watched_with(from, prepared, (&states, &offsets))?;
+        let given = prepared
+            .dependent()
+            .filter_map(|(name, output)| Some((prepared.of_output(output, &watched), from.state(name)?)));
+        let (errors, values): (Vec<f64>, Vec<f64>) =
+            given.map(|(value, start)| ((value - start).abs(), start.abs())).unzip();
+        let largest = |of: &[f64]| of.iter().copied().fold(0.0, f64::max);
+        let is_reached = largest(&errors) <= COUNTS.sqrt() * largest(&values);
+        Ok(prepared.energy(&watched).filter(|_| is_reached))
+    }
+
+    /// Returns the watched outputs with these states and offsets. Just before the start, all inputs are 0.
+    fn watched_with(
+        &self,
+        from: &Before,
+        prepared: &Prepared,
+        (states, offsets): (&[f64], &[f64]),
+    ) -> Result<Vec<f64>, Failure> {
+        let signals = self.signals(prepared, (&from.discretes, offsets), (&from.discretes, offsets));
+        let motion = self.motion(prepared, &signals)?;
+        if from.inputs_step {
+            motion.set_piece(f64::NEG_INFINITY, self.time);
+        }
+        Ok(prepared.call(&motion, &prepared.watched, (self.time, states), None))
+    }
+
     /// Returns the offsets with which dependent storage reaches its own values, if elements with modes connect it to other
     /// storage. These are its initial values or, if a block has set storage, its previous or set values.
     fn offsets_of_values(&self, from: &Before, prepared: &Prepared, states: &[f64]) -> Result<Vec<f64>, Failure> {
@@ -116,15 +151,7 @@ impl Instant<'_, '_> {
             return Ok(offsets);
         }
         let mut matrix = DMatrix::zeros(given.len(), count);
-        // Just before the start, all inputs are 0.
-        let watched = |offsets: &[f64]| -> Result<Vec<f64>, Failure> {
-            let signals = self.signals(prepared, (&from.discretes, offsets), (&from.discretes, offsets));
-            let motion = self.motion(prepared, &signals)?;
-            if from.inputs_step {
-                motion.set_piece(f64::NEG_INFINITY, self.time);
-            }
-            Ok(prepared.call(&motion, &prepared.watched, (self.time, states), None))
-        };
+        let watched = |offsets: &[f64]| self.watched_with(from, prepared, (states, offsets));
         let level = watched(&offsets)?;
         for at in 0..count {
             offsets[at] = 1.0;

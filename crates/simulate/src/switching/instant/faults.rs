@@ -82,8 +82,8 @@ impl Instant<'_, '_> {
         let diagnostic = Diagnostic::error(Code::LGM1013, message)
             .note(format!("tried: {}", tried.join("; ")))
             .help(
-                "add hysteresis to one of the conditions, or a small resistance, damping or mass where two \
-                elements determine the same variable",
+                "add hysteresis to one of the conditions, as `Relay` and `Hysteresis` do, or a small resistance, damping \
+                or mass where two elements determine the same variable",
             );
         self.failure(diagnostic)
     }

@@ -62,6 +62,12 @@ impl Standing {
         condition.holds(&|at| self.signs[at])
     }
 
+    /// Returns true if a change of an element acts here.
+    pub fn acts(&self, element: usize) -> bool {
+        let mut changes = self.prepared.changes[element].iter();
+        changes.any(|change| self.holds(&change.condition))
+    }
+
     /// For each margin that is 0 here, returns the sign of its direction; for the others, returns 0.
     pub fn going(&self) -> Vec<f64> {
         let margins = self.margins.iter().zip(&self.least).zip(&self.signs);
@@ -98,18 +104,9 @@ impl Standing {
         condition.holds(&|at| self.margins[at]) || condition.holds(&|at| self.margin(at))
     }
 
-    /// Returns true if its states have these values, and no other storage has a value.
-    pub fn has_states(&self, values: &FxHashMap<Arc<str>, f64>) -> bool {
-        let states = self.prepared.system.states.iter().zip(&self.states);
-        let mut known = states.map(|(state, value)| values.get(&state.name).is_some_and(|start| start == value));
-        values.len() == self.states.len() && known.all(|same| same)
-    }
-
     /// Returns the energy of storage.
     pub fn energy(&self) -> Option<f64> {
-        let pairs = self.prepared.combination.energy.as_ref()?;
-        let value = |output: usize| self.prepared.of_output(output, &self.watched);
-        Some(pairs.iter().map(|(z, p)| 0.5 * value(*z) * value(*p)).sum())
+        self.prepared.energy(&self.watched)
     }
 
     /// Returns the values that blocks use.
