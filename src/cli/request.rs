@@ -136,7 +136,7 @@ impl LinearizeArguments {
 }
 
 /// Splits a list at its commas, except those inside brackets.
-fn split_at_commas(text: &str) -> Vec<&str> {
+pub(super) fn split_at_commas(text: &str) -> Vec<&str> {
     let (mut parts, mut from, mut depth) = (Vec::new(), 0, 0i32);
     for (at, letter) in text.char_indices() {
         match letter {

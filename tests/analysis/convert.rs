@@ -2,6 +2,7 @@
 //! domain.
 
 use super::{json, near, number, written};
+use crate::support::arithmetic::{Bindings, evaluate};
 use crate::support::command::{ends_with, err, lgm, out};
 use serde_json::Value;
 use std::path::Path;
@@ -163,4 +164,60 @@ fn equations_have_parts_of_their_own() {
     assert_eq!(answer["B_pe"], serde_json::json!([["1"]]));
     let answer = json(&["equations", "examples/oscillator.lgm", "--partition", "--numeric"]);
     near(number(&answer["A_pp"][0][0]), -0.2, 1e-14);
+}
+
+/// De Silva's Tables 1 and 2: a network behind a coupler as seen from its other port, for both kinds of couplers in both directions.
+#[test]
+fn the_steps_of_a_conversion_lead_to_its_impedance() {
+    let folder = tempfile::tempdir().unwrap();
+    for (coupler, domain, near) in [
+        ("Transformer", "translational", "b"),
+        ("Transformer", "electrical", "a"),
+        ("Gyrator", "translational", "b"),
+        ("Gyrator", "electrical", "a"),
+    ] {
+        let text = format!(
+            "model M {{ param r = 0.7; param R = 2; param m = 3; input u = 1; node e, a : electrical; node b : translational;
+  src : VoltageSource(u) e -> gnd; loss : Resistor(R) e -> a; c : {coupler}(r) a -> gnd, b -> gnd;
+  mass : Mass(m) b -> gnd; output y = across(mass); }}"
+        );
+        let file = written(folder.path(), "coupled.lgm", &text).display().to_string();
+        let found = json(&["convert", &file, "--to", domain]);
+        let step = &found["steps"][0];
+        let lines = step["lines"].as_array().unwrap();
+        let of = |kind: &str| {
+            let line = lines.iter().rev().find(|line| line[0] == kind).unwrap();
+            line[1].as_str().unwrap().to_string()
+        };
+        let known = [
+            ("r", 0.7),
+            ("Z", 1.9),
+            ("v_oc", 2.3),
+            ("c.a.v", 0.31),
+            ("c.a.i", -1.1),
+            ("c.b.v", 0.53),
+            ("c.b.F", 1.7),
+        ];
+        let mut values: Bindings = known.map(|(name, value)| (name.to_string(), value)).into();
+        let (impedance, expected) = (
+            evaluate(&of("impedance"), &values),
+            evaluate(step["rule"].as_str().unwrap(), &values),
+        );
+        assert!((impedance - expected).abs() < 1e-12, "{lines:?}");
+        // The result, in its two parts, solves the substituted equation.
+        let result = of("result");
+        let (left, right) = result.split_once(" = ").unwrap();
+        assert_eq!(left, format!("c.{near}.v"));
+        let value = evaluate(right, &values);
+        let through = if near == "a" { "c.a.i" } else { "c.b.F" };
+        let parts = evaluate(&of("source"), &values) + expected * values[through];
+        assert!((value - parts).abs() < 1e-12, "{lines:?}");
+        values.insert(left.to_string(), value);
+        let substituted = of("substituted");
+        let (left, right) = substituted.split_once(" = ").unwrap();
+        assert!(
+            (evaluate(left, &values) - evaluate(right, &values)).abs() < 1e-12,
+            "{lines:?}"
+        );
+    }
 }

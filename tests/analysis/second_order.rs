@@ -1,7 +1,9 @@
 //! Second-order equations, equivalents at ports, trimmed inputs and structure, compared with closed forms.
 
 use super::{json, near, number, written};
-use crate::support::command::{ends_with, err, lgm};
+use crate::support::arithmetic::{Bindings, evaluate};
+use crate::support::command::{ends_with, err, lgm, out};
+use crate::support::records::{Record, bindings, list, numbers};
 use serde_json::{Value, json as value};
 use std::path::Path;
 
@@ -409,4 +411,113 @@ fn mechanisms_without_such_equations_are_named() {
     let found: Value = serde_json::from_str(&crate::support::command::out(&output)).unwrap();
     assert_eq!(found["M"][1][1], "m2*l2^2");
     assert!(found["g"][0].as_str().unwrap().contains("third.F[1]"), "{found}");
+}
+
+/// The record has the matrices of the potential and the kinetic energy at the equilibrium, computed without lgm.
+#[test]
+fn a_mechanism_at_rest_has_short_matrices_in_symbols() {
+    let file = "examples/seeds/two_link_manipulator.lgm";
+    let point = "theta[1]=-1.3, theta[2]=-1.5, K.tau[1]=-3, K.tau[2]=-0.3";
+    let free = [
+        "--set",
+        "tau1=0",
+        "--set",
+        "tau2=0",
+        "--set",
+        "theta1_0=0",
+        "--set",
+        "theta2_0=0",
+    ];
+    let command = ["second-order", file, "--equilibrium", "--at", point];
+    let found = json(&[&command[..], &free].concat());
+    assert_eq!(found["coordinates"], value!(["J[1]", "J[2]"]));
+    let record = Record::load("two_link_linearized");
+    let mut values: Bindings = bindings(&record.parameters());
+    let rest = list(&record.json["equilibrium"]);
+    values.extend((1..).zip(rest).map(|(at, angle)| (format!("theta[{at}_0]"), angle)));
+    for (own, name) in [("M", "M"), ("B", "R"), ("K", "K_t")] {
+        for (row, entries) in numbers(&record.json[name]).iter().enumerate() {
+            for (column, expected) in entries.iter().enumerate() {
+                let text = &found[own][row][column].as_str().unwrap().replace("]_0", "_0]");
+                assert!(text.len() < 60, "{own}: {text}");
+                assert!(
+                    (evaluate(text, &values) - expected).abs() < 1e-9,
+                    "{own}: {text} is not {expected}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn constants_of_second_order_matrices_are_defined_below_them() {
+    let file = "examples/seeds/bar_modal.lgm";
+    let found = json(&["second-order", file]);
+    assert_eq!(found["definitions"]["k_3"]["formula"], "25*A*E*pi^2/(8*L)");
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = out(&lgm(package, &["second-order", file]));
+    assert!(text.contains("\nwith\n  m   = 0.79515 kg"), "{text}");
+    // A plot of an output that is not linear is no error.
+    ends_with(&lgm(package, &["second-order", "examples/seeds/roller_coaster.lgm"]), 0);
+}
+
+/// S is skew-symmetric because junctions store no energy, and A = S*diag(1/M, k) over the states of Wang and Ren.
+#[test]
+fn fields_are_connected_by_a_skew_symmetric_matrix() {
+    let found = json(&[
+        "equations",
+        "examples/seeds/five_mass_seven_spring.lgm",
+        "--partition",
+        "--numeric",
+    ]);
+    let s = numbers(&found["S"]);
+    assert_eq!((s.len(), found["z"][5].as_str()), (14, Some("spring1.e")));
+    let record = Record::load("five_mass_seven_spring");
+    let values = record.parameters();
+    let value = |name: String| *bindings(&values).get(&name).unwrap();
+    let mut of_field: Vec<f64> = (1..=5).map(|at| 1.0 / value(format!("M{at}"))).collect();
+    // The springs of the model are not declared in the order of their numbers in A.
+    let springs = found["q"].as_array().unwrap();
+    of_field.extend((1..=springs.len()).map(|at| value(format!("k{at}"))));
+    let [pq, qp] = ["A_pq", "A_qp"].map(|name| numbers(&found[name]));
+    for row in 0..14 {
+        for column in 0..14 {
+            assert!((s[row][column] + s[column][row]).abs() < 1e-12, "S[{row}, {column}]");
+            let a = match (row, column) {
+                (0..5, 5..12) => pq[row][column - 5],
+                (5..12, 0..5) => qp[row - 5][column],
+                _ => continue,
+            };
+            near(s[row][column] * of_field[column] + 1.0, a + 1.0, 1e-12);
+        }
+    }
+}
+
+/// Tokad's remark after equation 53: other pairs of states describe the two discs.
+#[test]
+fn other_choices_of_states_are_listed() {
+    let found = json(&["equations", "examples/seeds/two_discs.lgm", "--choices"]);
+    let choices = found["choices"].as_array().unwrap();
+    let of = |element: &str| choices.iter().find(|choice| choice["retain"] == element).unwrap();
+    assert_eq!(choices[0]["states"], value!(["ring.w", "bar.w", "angle1", "R.angle"]));
+    let states = of("disc")["states"].as_array().unwrap();
+    assert!(
+        states.contains(&value!("disc.w")) && !states.contains(&value!("ring.w")),
+        "{found}"
+    );
+    // The chosen states are those of the same request.
+    let file = "examples/seeds/two_discs.lgm";
+    let asked = json(&["equations", file, "--retain", "disc"]);
+    let names: Vec<&Value> = asked["states"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|state| &state["name"])
+        .collect();
+    assert_eq!(names, states.iter().collect::<Vec<_>>());
+    let lamina = json(&["equations", "examples/seeds/lamina.lgm", "--choices"]);
+    assert!(
+        lamina["choices"][1]["refused"].as_str().unwrap().contains("`body`"),
+        "{lamina}"
+    );
 }

@@ -6,7 +6,7 @@ use crate::support::arithmetic::{Bindings, evaluate};
 use crate::support::command::{ends_with, err, lgm, out};
 use crate::support::records::Record;
 use nalgebra::DMatrix;
-use serde_json::Value;
+use serde_json::{Value, json as value};
 use std::fs;
 use std::path::Path;
 
@@ -182,7 +182,7 @@ fn an_ideal_lamina_has_the_terminal_equations_of_tokad() {
     ends_with(&output, 0);
     insta::assert_snapshot!("terminals_lamina", out(&output));
     assert!(
-        err(&output).contains("`angle` of the surrounding model"),
+        err(&output).contains("`angle` modulates the component"),
         "{}",
         err(&output)
     );
@@ -433,4 +433,93 @@ fn components_of_models_that_switch_say_their_modes() {
         &["terminals", "diode.lgm", "--component", "d", "--mode", "d=conducting"],
     );
     assert!(text.contains("across(d) = 0"), "{text}");
+}
+
+/// Tokad's equations 26 to 28: with the forces at the centre given instead of those at the contact, and the ring of equation 77.
+#[test]
+fn given_variables_are_chosen_port_by_port() {
+    let file = "examples/seeds/rocking_pendulum.lgm";
+    let find = |given: &str| json(&["terminals", file, "--component", "ideal", "--given", given]);
+    let found = find("turn=across,centre=through");
+    assert_eq!(
+        found["given"],
+        value!([
+            "across(turn)",
+            "through(centre)[1]",
+            "through(centre)[2]",
+            "across(point[1])[1]",
+            "across(point[1])[2]"
+        ])
+    );
+    // v_G = v_P + (l*cos(angle) - r, l*sin(angle))*omega, and the moment is the negative transpose of it.
+    let values: Bindings = [("l", 0.61), ("r", 0.13), ("angle", 0.4)]
+        .map(|(name, value)| (name.to_string(), value))
+        .into();
+    let entry = |row: usize, column: usize| evaluate(found["matrix"][row][column].as_str().unwrap(), &values);
+    let arm = [0.61 * 0.4_f64.cos() - 0.13, 0.61 * 0.4_f64.sin()];
+    for (at, arm) in arm.into_iter().enumerate() {
+        assert!(
+            (entry(1 + at, 0) - arm).abs() < 1e-12 && (entry(0, 1 + at) + arm).abs() < 1e-12,
+            "{found}"
+        );
+        assert!(
+            (entry(1 + at, 3 + at) - 1.0).abs() < 1e-12 && (entry(3 + at, 1 + at) + 1.0).abs() < 1e-12,
+            "{found}"
+        );
+    }
+    for (given, part) in [
+        ("tern=across", "did you mean"),
+        ("centre=across,point[1]=across,turn=across", "cannot all be given"),
+        ("turn=sideways", "neither"),
+    ] {
+        let output = lgm(
+            package(),
+            &["terminals", file, "--component", "ideal", "--given", given],
+        );
+        assert!(
+            !output.status.success() && err(&output).contains(part),
+            "{given}: {}",
+            err(&output)
+        );
+    }
+}
+
+#[test]
+fn moduli_from_outside_stay_symbols() {
+    let file = "examples/seeds/euler_gyrator_ring.lgm";
+    let found = json(&["terminals", file, "--component", "ring"]);
+    let values: Bindings = (1..=3)
+        .flat_map(|axis| {
+            [
+                (format!("I{axis}{axis}"), 1.0 + axis as f64),
+                (format!("across(w)[{axis}]"), 0.3 * axis as f64),
+            ]
+        })
+        .collect();
+    let text = |row: usize, column: usize| found["matrix"][row][column].as_str().unwrap().replace("across(w)", "w");
+    let values: Bindings = values
+        .into_iter()
+        .map(|(name, value)| (name.replace("across(w)", "w"), value))
+        .collect();
+    let h = |axis: usize| (2.0 + axis as f64) * 0.3 * (1.0 + axis as f64);
+    // M = H' omega with H' of equation 77.
+    for (row, column, expected) in [
+        (0, 1, h(2)),
+        (0, 2, -h(1)),
+        (1, 0, -h(2)),
+        (1, 2, h(0)),
+        (2, 0, h(1)),
+        (2, 1, -h(0)),
+    ] {
+        assert!(
+            (evaluate(&text(row, column), &values) - expected).abs() < 1e-12,
+            "{found}"
+        );
+    }
+    let output = lgm(package(), &["terminals", file, "--component", "ring", "--numeric"]);
+    ends_with(&output, 1);
+    assert!(err(&output).contains("has no value here"), "{}", err(&output));
+    // The bar of the two discs contains the angle that modulates it.
+    let bar = json(&["terminals", "examples/seeds/two_discs.lgm", "--component", "R"]);
+    assert_eq!(bar["matrix"][0].as_array().map(Vec::len), Some(7));
 }

@@ -50,6 +50,24 @@ fn augmented_models_compile_and_have_no_dependent_storage() {
     }
 }
 
+/// The thesis inserts springs alone.
+#[test]
+fn connections_without_damping_are_springs_alone() {
+    let scratch = tempfile::tempdir().unwrap();
+    for (file, spring) in [
+        ("examples/seeds/roller_coaster.lgm", "Spring(stiffness)"),
+        ("examples/lever.lgm", "C(1/stiffness)"),
+    ] {
+        let text = reduced(file, &["--augment", "1e6", "--damping", "0", "--format", "lgm"]);
+        assert!(text.contains(spring) && !text.contains("loss_"), "{text}");
+        let other = scratch.path().join("augmented.lgm");
+        std::fs::write(&other, &text).unwrap();
+        let other = other.to_str().unwrap();
+        ends_with(&lgm(package(), &["check", other, "--verify"]), 0);
+        assert_eq!(json(other, &[])["dependent"], Value::Array(Vec::new()), "{text}");
+    }
+}
+
 /// The errors by stiffness, with the table for readers of the test's output.
 fn errors(file: &str, stiffnesses: &str, more: &[&str]) -> Vec<f64> {
     let arguments = [&["--augment", "1e6", "--compare", stiffnesses], more].concat();

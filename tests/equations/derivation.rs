@@ -6,7 +6,7 @@ use crate::causality::command::printed;
 use crate::equations::networks;
 use crate::support;
 
-use lgm::explain::derivation::{Derivation, Rule, json, latex, markdown, text, typst};
+use lgm::explain::derivation::{Derivation, Rule, Sides, json, latex, markdown, text, typst};
 use lgm::expr::{ExprId, SymbolId};
 use lgm::model::{Model, Variable};
 use lgm::source::SourceMap;
@@ -324,7 +324,10 @@ fn contradiction(
     let mut waiting: Vec<(ExprId, ExprId, usize)> = derivation
         .steps
         .iter()
-        .map(|step| (step.left, step.right, step.number))
+        .map(|step| match step.sides {
+            Sides::Scalar(left, right) => (left, right, step.number),
+            Sides::Written { .. } => panic!("the network has no vectors"),
+        })
         .collect();
     loop {
         let before = waiting.len();
@@ -452,7 +455,7 @@ fn examples_of_the_help_run() {
         .filter(|line| line.contains("--derive"))
         .collect();
     let lines: Vec<&str> = lines.into_iter().filter(|line| line.starts_with("lgm ")).collect();
-    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert_eq!(lines.len(), 3, "{lines:?}");
     for line in lines {
         assert!(!printed(line).is_empty(), "{line}");
     }

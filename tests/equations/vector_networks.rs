@@ -11,12 +11,13 @@ use cases::cases;
 use lgm::analysis::{ResponseRequest, response};
 use lgm::emit::{MatrixOptions, TextOptions};
 use lgm::equations::{LinearForm, Options, SparseMatrix, StateSystem};
-use lgm::model::blocks::{BlockFactor, BlockForm, BlockTerm};
+use lgm::model::blocks::{BlockFactor, BlockForm, BlockProduct, BlockTerm};
 use lgm::rendering::render;
 use lgm::source::{NoFiles, SourceMap};
 use nalgebra::DMatrix;
 use num_complex::Complex64;
 use proptest::prelude::*;
+use std::collections::HashMap;
 use std::fmt::Write;
 
 /// `C' D C` with D diagonal and positive.
@@ -244,14 +245,40 @@ fn dense(matrix: &SparseMatrix<f64>) -> DMatrix<f64> {
 
 /// The matrix of a term of the block form in numbers.
 fn block(system: &StateSystem, form: &BlockForm, term: &BlockTerm) -> DMatrix<f64> {
-    let number = |id| lgm::expr::to_f64(system.exprs.as_number(id).expect("a form in numbers"));
+    let entries = system.parameters.iter().flat_map(|parameter| &parameter.entries);
+    let values: HashMap<_, f64> = entries
+        .map(|entry| (entry.symbol, lgm::expr::to_f64(&entry.value)))
+        .collect();
+    let number = |id| {
+        system
+            .exprs
+            .evaluate_f64(&[id], &|symbol| values.get(&symbol).copied())
+            .unwrap()[0]
+    };
     let size = form.vectors[term.vector].entries.len();
-    let matrix = match term.factor {
+    let named = |at: usize, transposed: bool| {
+        let matrix = dense(&form.matrices[at].entries.map(|id| number(*id)));
+        if transposed { matrix.transpose() } else { matrix }
+    };
+    let matrix = match &term.factor {
         BlockFactor::One => DMatrix::identity(size, size),
-        BlockFactor::Scalar(id) => DMatrix::from_element(1, 1, number(id)),
-        BlockFactor::Matrix(at, transposed) => {
-            let matrix = dense(&form.matrices[at].entries.map(|id| number(*id)));
-            if transposed { matrix.transpose() } else { matrix }
+        BlockFactor::Scalar(id) => DMatrix::from_element(1, 1, number(*id)),
+        BlockFactor::Matrix(at, transposed) => named(*at, *transposed),
+        BlockFactor::Sum(products) => {
+            let product = |product: &BlockProduct| {
+                let sign = if product.is_negated { -1.0 } else { 1.0 };
+                let factors = product.factors.iter().map(|(at, transposed, inverse)| match inverse {
+                    true => named(*at, *transposed).try_inverse().expect("a regular matrix"),
+                    false => named(*at, *transposed),
+                });
+                let all = factors.reduce(|product, factor| product * factor);
+                all.unwrap_or(DMatrix::identity(size, size)) * (sign * number(product.scalar))
+            };
+            products
+                .iter()
+                .map(product)
+                .reduce(|sum, product| sum + product)
+                .unwrap()
         }
     };
     if term.negative { -matrix } else { matrix }
@@ -286,6 +313,17 @@ fn solved(system: &StateSystem, form: &BlockForm) -> DMatrix<f64> {
     left.lu().solve(&right).expect("the rates have values")
 }
 
+/// The blocks of the derivation in vectors, instead of those of the equations. None if the network has no such derivation.
+fn in_vectors(text: &str) -> Option<StateSystem> {
+    let mut map = SourceMap::default();
+    let root = map.add("network.lgm", text, None);
+    let compilation = lgm::Compilation::new(&NoFiles, map, root, lgm::Request::default());
+    let found = compilation.vector_derivation()?;
+    let mut system = compilation.system().unwrap().clone();
+    (system.exprs, system.matrices.blocks) = (found.exprs, Some(found.blocks));
+    Some(system)
+}
+
 fn same_a(system: &StateSystem) -> Result<(), TestCaseError> {
     let form = system.matrices.blocks.as_ref().expect("blocks were asked for");
     let numeric: &LinearForm<f64> = system.matrices.numeric.as_ref().expect("numbers were asked for");
@@ -312,6 +350,9 @@ proptest! {
         }
         same_a(&vector_system)?;
         same_a(&scalar_system)?;
+        if let Some(system) = in_vectors(&vector) {
+            same_a(&system)?;
+        }
     }
 }
 
@@ -329,6 +370,20 @@ fn blocks_of_examples_give_their_a() {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("examples/seeds/{name}.lgm"));
         let text = std::fs::read_to_string(path).unwrap();
         let system = compiled(&text, true).unwrap();
+        same_a(&system).unwrap();
+    }
+}
+
+/// The products of named matrices that the derivation in vectors finds agree with A.
+#[test]
+fn products_of_matrices_give_the_a_of_the_examples() {
+    for name in ["bar_vlg", "milling_machine_vector", "dp_element_2port"] {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("examples/seeds/{name}.lgm"));
+        let system = in_vectors(&std::fs::read_to_string(path).unwrap());
+        let Some(system) = system else {
+            assert_eq!(name, "dp_element_2port", "{name} has vectors");
+            continue;
+        };
         same_a(&system).unwrap();
     }
 }

@@ -1,5 +1,6 @@
-//! Documentation: links are valid, and indexes are complete.
+//! Documentation: links are valid, indexes are complete, and commands of docs/documents.md print what it shows.
 
+use crate::support::command::{ends_with, lgm, out};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -152,4 +153,30 @@ fn examples_are_formatted() {
         let formatted = lgm::syntax::format(id, &text).unwrap();
         assert!(formatted == text, "`lgm fmt examples/{}`", example.display());
     }
+}
+
+/// Every command of the page about the source documents prints what its row shows.
+#[test]
+fn the_points_of_the_source_documents_are_printed() {
+    let page = fs::read_to_string(root().join("docs/documents.md")).unwrap();
+    let mut printed: std::collections::BTreeMap<String, String> = std::collections::BTreeMap::new();
+    let mut count = 0;
+    let (supported, _) = page.split_once("## Not supported").unwrap();
+    for line in supported.lines().filter(|line| line.contains("| `lgm ")) {
+        let cells: Vec<&str> = line.split(" | ").collect();
+        let code = |cell: &str| cell.trim_matches([' ', '|', '`']).to_string();
+        let (command, expected) = (code(cells[1]), code(cells[2]));
+        let shown = printed.entry(command.clone()).or_insert_with(|| {
+            let words: Vec<&str> = command.split_whitespace().skip(1).collect();
+            let output = lgm(root(), &words);
+            ends_with(&output, 0);
+            out(&output)
+        });
+        assert!(
+            shown.contains(&expected),
+            "`{command}` does not print `{expected}`:\n{shown}"
+        );
+        count += 1;
+    }
+    assert!(count > 60, "{count}");
 }

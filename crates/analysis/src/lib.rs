@@ -30,7 +30,10 @@ pub use one_port::{
     conversion, equivalent, observe, probe, stepwise,
 };
 pub use response::{Curve, Response, ResponseRequest, group_delay, response};
-pub use second_order::{Eliminated, Mechanism, Partition, SecondOrder, block, mechanism, partition, second_order};
+pub use second_order::{
+    Eliminated, JunctionStructure, Mechanism, Partition, SecondOrder, block, junction_structure, mechanism,
+    mechanism_at_rest, partition, second_order,
+};
 pub use sensitivity::with_sensitivities;
 pub use single_domain::{Probed, one_port_each, single_domain};
 pub use state_space::{

@@ -10,7 +10,7 @@ use lgm_equations::bond::{self, BondGraph};
 use lgm_equations::switching::Events;
 use lgm_equations::{Options, StateRequest, StateSystem};
 use lgm_explain::CausalityReport;
-use lgm_explain::derivation::{Derivation, DerivationSource, derivation};
+use lgm_explain::derivation::{Derivation, DerivationSource, VectorDerivation, derivation, vector_derivation};
 use lgm_model::{ElementId, Model};
 use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::Code;
@@ -338,6 +338,15 @@ impl Compilation {
     /// Returns the derivation of the equations from the elements, or why it cannot be written; none if there are no equations. A full
     /// derivation contains every step of the elimination. Linearised equations have the derivation of the original equations.
     pub fn derivation(&self, is_full: bool) -> Option<Result<Derivation, Diagnostic>> {
+        self.of_derivation(|given| derivation(given, is_full).map_err(|diagnostic| *diagnostic))
+    }
+
+    /// Returns the derivation in vectors and matrices of a model with vector elements; none if it has no such derivation.
+    pub fn vector_derivation(&self) -> Option<VectorDerivation> {
+        self.of_derivation(vector_derivation).flatten()
+    }
+
+    fn of_derivation<T>(&self, of: impl FnOnce(DerivationSource<'_>) -> T) -> Option<T> {
         let given = DerivationSource {
             model: self.formulated_model()?,
             graph: self.bond_graph()?,
@@ -346,8 +355,7 @@ impl Compilation {
             retained: &self.retained(),
             causality: self.causality()?,
         };
-        let found = stack::deep(|| derivation(given, is_full));
-        Some(found.map_err(|diagnostic| *diagnostic))
+        Some(stack::deep(|| of(given)))
     }
 
     /// Returns the storage elements that the user requires to keep their states.

@@ -3,7 +3,7 @@
 use super::{MatrixOptions, double, expression, significant};
 use crate::text::tables::{TextOptions, section, whole_matrix};
 use lgm_algebra::expr::{ExprId, Node, print};
-use lgm_model::blocks::{BlockEquation, BlockFactor, BlockForm, BlockMatrix, BlockTerm, BlockVector};
+use lgm_model::blocks::{BlockEquation, BlockFactor, BlockForm, BlockMatrix, BlockProduct, BlockTerm, BlockVector};
 use lgm_model::system::StateSystem;
 use std::fmt::Write;
 
@@ -53,12 +53,22 @@ pub(super) fn sides(
     match &equation.left[..] {
         [only] if !only.negative => {
             let left = named(form, only, notation);
-            let right = match only.factor {
+            let right = match &only.factor {
                 BlockFactor::One => right,
-                BlockFactor::Scalar(id) => notation.over(&factor_of(&right), &factor(system, id, notation).1),
+                BlockFactor::Scalar(id) => notation.over(&factor_of(&right), &factor(system, *id, notation).1),
                 BlockFactor::Matrix(at, transposed) => {
-                    let matrix = notation.matrix(&form.matrices[at].name, transposed);
+                    let matrix = notation.matrix(&form.matrices[*at].name, *transposed);
                     notation.inverse(&matrix, &factor_of(&right))
+                }
+                BlockFactor::Sum(products) => {
+                    let factor = products_of(system, form, products, notation);
+                    let is_bracketed = products.len() > 1;
+                    let factor = if is_bracketed {
+                        factor
+                    } else {
+                        notation.brackets(&factor)
+                    };
+                    notation.inverse(&factor, &factor_of(&right))
                 }
             };
             (left, right)
@@ -88,16 +98,16 @@ fn factor(system: &StateSystem, id: ExprId, notation: &dyn Notation) -> (bool, S
 }
 
 fn sum(system: &StateSystem, form: &BlockForm, terms: &[BlockTerm], notation: &dyn Notation) -> String {
-    let mut out = String::new();
     // Positive terms come first, as in a textbook.
     let mut written: Vec<(bool, String)> = terms
         .iter()
         .map(|term| {
             let name = named(form, term, notation);
-            let (negative, factor) = match term.factor {
+            let (negative, factor) = match &term.factor {
                 BlockFactor::One => (false, String::new()),
-                BlockFactor::Scalar(id) => factor(system, id, notation),
-                BlockFactor::Matrix(at, transposed) => (false, notation.matrix(&form.matrices[at].name, transposed)),
+                BlockFactor::Scalar(id) => factor(system, *id, notation),
+                BlockFactor::Matrix(at, transposed) => (false, notation.matrix(&form.matrices[*at].name, *transposed)),
+                BlockFactor::Sum(products) => (false, products_of(system, form, products, notation)),
             };
             let text = match factor.is_empty() {
                 true => name,
@@ -107,7 +117,36 @@ fn sum(system: &StateSystem, form: &BlockForm, terms: &[BlockTerm], notation: &d
         })
         .collect();
     written.sort_by_key(|entry| entry.0);
-    for (negative, text) in written {
+    added(written)
+}
+
+/// Prints a sum of products of matrices, in parentheses if it has several terms.
+fn products_of(system: &StateSystem, form: &BlockForm, products: &[BlockProduct], notation: &dyn Notation) -> String {
+    let mut written: Vec<(bool, String)> = Vec::with_capacity(products.len());
+    for product in products {
+        let (negative, scalar) = factor(system, product.scalar, notation);
+        let mut parts: Vec<String> = if scalar == "1" { Vec::new() } else { vec![scalar] };
+        for (at, transposed, inverted) in &product.factors {
+            let matrix = notation.matrix(&form.matrices[*at].name, *transposed);
+            parts.push(if *inverted {
+                notation.inverse(&matrix, "").trim_end_matches('*').to_string()
+            } else {
+                matrix
+            });
+        }
+        written.push((negative != product.is_negated, parts.join(notation.times())));
+    }
+    written.sort_by_key(|entry| entry.0);
+    match &written[..] {
+        [(false, only)] => only.clone(),
+        _ => notation.brackets(&added(written)),
+    }
+}
+
+/// Joins terms with their signs.
+fn added(terms: Vec<(bool, String)>) -> String {
+    let mut out = String::new();
+    for (negative, text) in terms {
         match (out.is_empty(), negative) {
             (true, false) => {}
             (true, true) => out.push('-'),

@@ -26,7 +26,7 @@ pub use json::json;
 pub use json_format::{write_compact, write_in_lines};
 pub use json_rows::{json_patterns, stretched_json};
 pub use latex::{columns, latex, latex_body, stretched_latex};
-pub use text::{TextOptions, stretched_text, text};
+pub use text::{TextOptions, definitions, stretched_text, text};
 
 use lgm_algebra::expr::{ExprId, Exprs, print};
 use lgm_model::ParameterEntry;

@@ -48,7 +48,7 @@ pub struct BlockEquation {
 }
 
 /// A matrix times a vector.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct BlockTerm {
     /// True if it is subtracted.
     pub negative: bool,
@@ -60,8 +60,19 @@ pub struct BlockTerm {
     pub rate: bool,
 }
 
+/// A scalar times matrices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockProduct {
+    /// The scalar.
+    pub scalar: ExprId,
+    /// True if the sign of the scalar is that of the whole sum, and is not written here.
+    pub is_negated: bool,
+    /// The matrices in [`BlockForm::matrices`], each with true if it is transposed, and true if it is inverted.
+    pub factors: Vec<(usize, bool, bool)>,
+}
+
 /// The factor of a vector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockFactor {
     /// The identity.
     One,
@@ -69,4 +80,6 @@ pub enum BlockFactor {
     Scalar(ExprId),
     /// A matrix in [`BlockForm::matrices`], or its transpose.
     Matrix(usize, bool),
+    /// A sum of products of such matrices.
+    Sum(Vec<BlockProduct>),
 }

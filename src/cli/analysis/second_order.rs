@@ -118,7 +118,10 @@ fn write_text(
         };
         write_rows(name, &rows, out)?;
     }
-    Ok(())
+    match numeric {
+        true => Ok(()),
+        false => out.write_all(lgm_emit::definitions(system, &found.symbols()).as_bytes()),
+    }
 }
 
 /// Prints a matrix under its name.

@@ -127,7 +127,8 @@ fn without_title(text: &str) -> String {
 }
 
 fn derivation(compilation: &Compilation) -> Vec<ChapterPart> {
-    let derivation = match compilation.derivation(false) {
+    let in_vectors = compilation.vector_derivation().map(|found| Ok(found.derivation));
+    let derivation = match in_vectors.or_else(|| compilation.derivation(false)) {
         Some(Ok(derivation)) => derivation,
         Some(Err(refused)) => {
             let notes: Vec<String> = refused.notes.iter().map(|note| format!("{note}.")).collect();

@@ -16,8 +16,10 @@ Examples:
   lgm equations examples/oscillator.lgm --format html -o oscillator.html
   lgm equations examples/oscillator.lgm --discretize 0.01 --hold first
   lgm equations examples/seeds/sound_system.lgm --derive
+  lgm equations examples/seeds/milling_machine_vector.lgm --derive
   lgm equations examples/lever.lgm --derive=full --format latex
   lgm equations examples/quarter_car.lgm --partition
+  lgm equations examples/seeds/lamina.lgm --choices
   lgm equations examples/pendulum.lgm --at \"theta=pi, joint.w=0\"
   lgm equations examples/seeds/two_link_manipulator.lgm --equilibrium --at \"theta[1]=-1, theta[2]=-1\"")]
 pub(in crate::cli) struct Arguments {
@@ -48,13 +50,18 @@ pub(in crate::cli) struct Arguments {
     /// and flows f; the states are energy variables by default
     #[arg(long, conflicts_with_all = ["blocks", "sparse", "discretize"])]
     pub(super) partition: bool,
+    /// The states if another storage element keeps its state, for each element that has none
+    #[arg(long, conflicts_with_all = ["blocks", "partition", "discretize", "derive", "numeric", "sparse", "patterns",
+        "linearize", "at", "equilibrium"])]
+    pub(super) choices: bool,
     /// Numeric discrete-time equations with this period in seconds
     #[arg(long, value_name = "PERIOD", value_parser = duration, conflicts_with_all = ["blocks", "sparse"])]
     pub(super) discretize: Option<f64>,
     /// The inputs between the instants of --discretize
     #[arg(long, value_enum, default_value = "zero", requires = "discretize")]
     pub(super) hold: HoldName,
-    /// The derivation of the equations from the elements in numbered steps; `full` has a line for each substitution
+    /// The derivation of the equations from the elements in numbered steps, in vectors and matrices if the model has
+    /// vector elements; `entries` has a line for each entry of a vector, and `full` one for each substitution
     #[arg(long, value_enum, value_name = "LENGTH", num_args = 0..=1, require_equals = true, default_missing_value = "short",
         conflicts_with_all = ["numeric", "sparse", "blocks", "discretize", "linearize", "at", "equilibrium"])]
     pub(super) derive: Option<Length>,
@@ -103,6 +110,8 @@ pub(super) enum Format {
 pub(super) enum Length {
     /// One line for each equation
     Short,
+    /// One line for each entry of a vector
+    Entries,
     /// One line for each substitution
     Full,
 }

@@ -22,7 +22,12 @@ pub(super) fn run(arguments: &Arguments, length: Length) -> Outcome {
         Err(outcome) => return outcome,
     };
     let mut diagnostics = compilation.diagnostics_of_model();
-    let derivation = match compilation.derivation(length == Length::Full) {
+    let in_vectors = match length {
+        Length::Short => compilation.vector_derivation(),
+        Length::Full | Length::Entries => None,
+    };
+    let in_vectors = in_vectors.map(|found| Ok(found.derivation));
+    let derivation = match in_vectors.or_else(|| compilation.derivation(length == Length::Full)) {
         Some(Ok(derivation)) => Some(derivation),
         Some(Err(refused)) => {
             diagnostics.push(refused);

@@ -1,6 +1,7 @@
 //! `lgm equations`
 
 mod arguments;
+mod choices;
 mod derive;
 mod discrete;
 mod partitioned;
@@ -38,6 +39,9 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     }
     if let Some(period) = arguments.discretize {
         return discrete::run(arguments, period);
+    }
+    if arguments.choices {
+        return choices::run(arguments);
     }
     if arguments.partition {
         return partitioned::run(arguments);
@@ -88,7 +92,17 @@ fn compiled(arguments: &Arguments, wanted: Options) -> Result<(SourceMap, StateS
     let compilation = arguments.model.asked(&arguments.states, wanted)?;
     match many_sections(arguments, &compilation) {
         Some(outcome) => Err(outcome),
-        None => equations_of(compilation),
+        None => {
+            // Products of matrices that the author named, instead of a matrix for each block.
+            let in_vectors = (arguments.blocks && !arguments.numeric)
+                .then(|| compilation.vector_derivation())
+                .flatten();
+            let (map, mut system) = equations_of(compilation)?;
+            if let Some(found) = in_vectors {
+                (system.exprs, system.matrices.blocks) = (found.exprs, Some(found.blocks));
+            }
+            Ok((map, system))
+        }
     }
 }
 

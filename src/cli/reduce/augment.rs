@@ -149,7 +149,8 @@ fn with_parameters(text: &str, declared: &ast::Model, (stiffness, damping): (f64
     };
     let parameters = Parameters {
         stiffness: unused("stiffness"),
-        damping: damping.map(|_| unused("damping")),
+        damping: damping.filter(|damping| *damping > 0.0).map(|_| unused("damping")),
+        is_undamped: damping == Some(0.0),
     };
     let mut lines = format!("\n  param {} = {};", parameters.stiffness, number(stiffness));
     if let (Some(name), Some(value)) = (&parameters.damping, damping) {

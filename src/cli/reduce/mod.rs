@@ -63,9 +63,9 @@ pub(super) struct Arguments {
     /// Free dependent storage with connections of this stiffness (in circuits, conductance), in SI units
     #[arg(long, value_name = "STIFFNESS", value_parser = positive, conflicts_with = "merge_conserved")]
     augment: Option<f64>,
-    /// The damping of these connections; by default 2*sqrt(stiffness*m) next to an element of inertia m, so that their
-    /// motion decays
-    #[arg(long, value_name = "DAMPING", value_parser = positive, requires = "augment")]
+    /// The damping of these connections, 0 for none; by default 2*sqrt(stiffness*m) next to an element of inertia m, so
+    /// that their motion decays
+    #[arg(long, value_name = "DAMPING", value_parser = not_negative, requires = "augment")]
     damping: Option<f64>,
     /// Also run both models, and compare error, ratio of the largest to the smallest eigenvalue and run time over these
     /// stiffnesses; by default five decades up to that of `--augment`
@@ -94,6 +94,13 @@ fn positive(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(value) if value.is_finite() && value > 0.0 => Ok(value),
         _ => Err("a number above zero is required".to_string()),
+    }
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    match text.trim() {
+        "0" => Ok(0.0),
+        other => positive(other),
     }
 }
 

@@ -75,8 +75,8 @@ impl Linearization<'_> {
         ))
     }
 
-    /// Moves states and unknowns to a point at which all derivatives are zero.
-    pub(super) fn equilibrium(&mut self) -> Result<(), Fault> {
+    /// Moves states and unknowns to a point at which all derivatives are zero; returns the states that the equilibrium determines.
+    pub(super) fn equilibrium(&mut self) -> Result<Vec<usize>, Fault> {
         let states: Vec<SymbolId> = self.system.states.iter().map(|state| state.symbol).collect();
         let mut symbols = states.clone();
         symbols.extend(&self.roots.unknowns);
@@ -113,9 +113,13 @@ impl Linearization<'_> {
             Ok(Rest { zero, running }) => {
                 self.report_running(&running);
                 let is_free = |at: &usize| *at < states.len() && !running.contains(at);
-                self.report_free(&zero.free.into_iter().filter(is_free).collect::<Vec<_>>());
+                let free: Vec<usize> = zero.free.into_iter().filter(is_free).collect();
+                self.report_free(&free);
                 self.point.values.extend(symbols.into_iter().zip(zero.at));
-                Ok(())
+                // A conserved combination keeps the initial values of its states.
+                let is_kept = |at: &usize| kept.iter().any(|combination| combination[*at] != 0.0);
+                let is_found = |at: &usize| !free.contains(at) && !running.contains(at) && !is_kept(at);
+                Ok((0..states.len()).filter(is_found).collect())
             }
             Err(stuck) => {
                 let whole = find_zero(guess.clone(), motion);

@@ -87,13 +87,15 @@ impl Linearization<'_> {
             .iter()
             .map(|state| self.point.values[&state.symbol])
             .collect();
-        if request.equilibrium {
-            self.equilibrium()?;
-        } else {
-            self.solve_loops()?;
-        }
+        let found = match request.equilibrium {
+            true => self.equilibrium()?,
+            false => {
+                self.solve_loops()?;
+                Vec::new()
+            }
+        };
         self.values_are_finite()?;
-        self.name_equilibrium(&guesses);
+        self.name_equilibrium(&guesses, &found);
         let smooth = self.smooth_roots()?;
         let form = match self.system.equations.linear {
             true => None,
@@ -102,8 +104,9 @@ impl Linearization<'_> {
         self.write(form, &smooth, request)
     }
 
-    /// Keeps the exact values of equilibria that coincide with the guess, and creates numeric parameters for the others.
-    fn name_equilibrium(&mut self, guesses: &[f64]) {
+    /// Keeps the exact values of equilibria that coincide with the guess, and creates numeric parameters for the others. States that the
+    /// equilibrium determines are `found`; those that it sets to 0 are 0 whatever their initial values are.
+    fn name_equilibrium(&mut self, guesses: &[f64], found: &[usize]) {
         for (at, guess) in guesses.iter().copied().enumerate() {
             let (symbol, name, unit) = {
                 let state = &self.system.states[at];
@@ -111,7 +114,8 @@ impl Linearization<'_> {
             };
             let value = self.point.values[&symbol];
             let near = |other: f64| (value - other).abs() <= AT_THE_GUESS * (1.0 + other.abs());
-            if near(guess) {
+            let is_found_zero = found.contains(&at) && near(0.0);
+            if near(guess) && !is_found_zero {
                 self.point.values.insert(symbol, guess);
             } else if near(0.0) {
                 self.point.values.insert(symbol, 0.0);

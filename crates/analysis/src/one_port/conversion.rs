@@ -1,6 +1,7 @@
 //! A model seen from one domain: impedances and sources replace the networks on the far side of its couplers.
 
 use super::probe::Place;
+use super::table::lines;
 use super::without::without;
 use lgm_algebra::expr::{ExprId, SymbolKind, text};
 use lgm_model::{BondEnd, Connection, Dissipator, DomainId, ElementId, Law, Model, NodeId, Port, PortId};
@@ -17,6 +18,9 @@ pub struct Step {
     pub coupler: String,
     /// The impedance at the near port as a function of the impedance Z at the far port: `r^2*Z`.
     pub rule: String,
+    /// The equations of the conversion with their kinds, as in a textbook's table: the impedance Z and the source of the network at the far
+    /// port, the laws of the coupler, loop, node, substitution, result, and the source and the impedance at the near port.
+    pub lines: Vec<(&'static str, String)>,
 }
 
 /// A branch of the domain with its impedance in terms of the parameters, as coefficients of descending powers of s.
@@ -360,6 +364,7 @@ fn steps(model: &mut Model, own: DomainId) -> Vec<Step> {
         steps.push(Step {
             coupler: model.element_name(id),
             rule: rule(model, id, near),
+            lines: lines(model, id, near, is_across),
         });
     }
     steps

@@ -4,6 +4,7 @@ mod conversion;
 mod equivalent;
 mod probe;
 mod stepwise;
+mod table;
 mod without;
 
 pub use conversion::{Behind, Branch, Conversion, Step, conversion};

@@ -5,10 +5,14 @@
 //! = s X`. Multiplied by the inertias, M and K are symmetric. Conversely, the displacements of the compliances can be kept (Wang and Ren,
 //! equations 6 to 9).
 
+mod at_rest;
+mod fields;
 mod matrix;
 mod mechanism;
 mod partition;
 
+pub use at_rest::mechanism_at_rest;
+pub use fields::{JunctionStructure, junction_structure};
 pub use mechanism::{Mechanism, mechanism};
 pub use partition::{Partition, block, partition};
 
@@ -173,7 +177,7 @@ pub fn second_order(
     }
     Ok(SecondOrder {
         exprs,
-        coordinates: kept.iter().map(|state| system.states[*state].element.clone()).collect(),
+        coordinates: kept.iter().map(|state| coordinate(system, *state)).collect(),
         mass,
         damping,
         stiffness,
@@ -183,6 +187,21 @@ pub fn second_order(
         input_integral,
         input_derivative,
     })
+}
+
+/// Returns the element of a state. If the element has several states, its name has the index of the state: `J[2]` for `J.w[2]`.
+fn coordinate(system: &StateSystem, state: usize) -> Arc<str> {
+    let own = &system.states[state];
+    let is_shared = system
+        .states
+        .iter()
+        .enumerate()
+        .any(|(at, other)| at != state && other.element == own.element);
+    match own.name.rfind('[') {
+        _ if !is_shared => own.element.clone(),
+        Some(index) => format!("{}{}", own.element, &own.name[index..]).into(),
+        None => own.name.clone(),
+    }
 }
 
 /// Derives the equations for the first kind, or for the other kind if none was requested and the first has no such equations.

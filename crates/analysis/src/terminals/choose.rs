@@ -1,11 +1,12 @@
 //! The choice of the given variable of each port: the across variable, unless earlier ports already determine it.
 
 use super::fault::refused;
-use super::isolate::Isolated;
+use super::isolate::{Isolated, Terminal};
 use lgm_equations::bond::lower;
 use lgm_equations::{Options, assigned};
 use lgm_model::{Connection, Dissipator, Law, Matrix, Measure, Output, PortId, Variable};
 use lgm_source::diagnostic::Diagnostic;
+use lgm_source::nearest::did_you_mean;
 
 /// The variable that is given at a port.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,9 +18,9 @@ enum GivenVariable {
 }
 
 impl Isolated {
-    /// Chooses independent across variables in the order of port declarations, or through variables likewise. The other variable of each
-    /// port is an output.
-    pub fn choose(&mut self, through_first: bool) -> Result<(), Box<Diagnostic>> {
+    /// Chooses independent across variables in the order of port declarations, or through variables likewise, after those that are `asked`
+    /// for by port, with true for an across variable. The other variable of each port is an output.
+    pub fn choose(&mut self, through_first: bool, asked: &[(String, bool)]) -> Result<(), Box<Diagnostic>> {
         let (first, second) = match through_first {
             false => (GivenVariable::Across, GivenVariable::Through),
             true => (GivenVariable::Through, GivenVariable::Across),
@@ -33,7 +34,17 @@ impl Isolated {
                 "`lgm check` shows where; remove one of them",
             ));
         }
-        for at in 0..self.ports.len() {
+        let asked = self.asked_for(asked)?;
+        for (at, given) in &asked {
+            self.set(*at, *given);
+        }
+        if !self.is_sound() {
+            return Err(refused(
+                "the requested variables determine each other and cannot all be given".to_string(),
+                "give the other variable of one of these ports",
+            ));
+        }
+        for at in (0..self.ports.len()).filter(|at| asked.iter().all(|own| own.0 != *at)) {
             self.set(at, first);
             if !self.is_sound() {
                 self.set(at, second);
@@ -41,6 +52,30 @@ impl Isolated {
         }
         self.measure();
         Ok(())
+    }
+
+    /// Returns the ports with a requested variable. A name without an index stands for all entries of a vector port.
+    fn asked_for(&self, asked: &[(String, bool)]) -> Result<Vec<(usize, GivenVariable)>, Box<Diagnostic>> {
+        let mut found = Vec::new();
+        for (name, is_across) in asked {
+            let is_named = |port: &Terminal| {
+                let entry = port.entry.map(|entry| format!("{}[{entry}]", port.name));
+                port.name == *name || entry.as_deref() == Some(name)
+            };
+            let given = match is_across {
+                true => GivenVariable::Across,
+                false => GivenVariable::Through,
+            };
+            let before = found.len();
+            let ports = self.ports.iter().enumerate().filter(|port| is_named(port.1));
+            found.extend(ports.map(|(at, _)| (at, given)));
+            if found.len() == before {
+                let names = self.ports.iter().map(|port| port.name.as_str());
+                let help = did_you_mean(name, names).unwrap_or_else(|| "name an open port".to_string());
+                return Err(refused(format!("the component has no open port `{name}`"), &help));
+            }
+        }
+        Ok(found)
     }
 
     fn is_sound(&self) -> bool {

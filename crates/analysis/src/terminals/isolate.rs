@@ -14,8 +14,8 @@ use rustc_hash::FxHashMap;
 pub struct Isolated {
     /// The model of the component.
     pub model: Model,
-    /// Values from the surrounding model that are fixed here, as written there.
-    pub fixed: Vec<String>,
+    /// Variables that moduli depend on and that are constant here, as written in the model, each with true if it has a value.
+    pub fixed: Vec<(String, bool)>,
     /// The component's ports.
     pub(super) ports: Vec<Terminal>,
 }
@@ -56,7 +56,7 @@ pub fn isolate(model: &Model, component: &str, shown: &str) -> Result<Isolated, 
         !is_inside(model.graph.elements[id.index()].path)
     });
     let own_node = |node: NodeId| is_inside(model.graph.nodes[node.index()].path);
-    let fixed = cut(model, &mut rest, &places, &is_inside)?;
+    let fixed = cut(model, &mut rest, &places, &is_inside);
     let ends = match model.graph.open_ports.is_empty() {
         false => model
             .graph

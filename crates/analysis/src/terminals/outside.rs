@@ -1,24 +1,23 @@
 //! A component's inputs from the surrounding model: values of sources become inputs, values of moduli are fixed.
 
-use super::fault::refused;
 use crate::one_port::Places;
 use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind, to_f64};
 use lgm_equations::{lowest_terms, shortest_decimal};
 use lgm_model::{Dissipator, Input, Law, Measure, Model, Parameter, ParameterEntry, PathId};
-use lgm_source::diagnostic::Diagnostic;
 use num_rational::BigRational;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// Removes the parts of the surrounding model: its measurements, integrals, outputs and signals. Those that the component uses become
-/// inputs if they are the value of a source or of an integrand. A displacement that a modulus depends on becomes a parameter with its
-/// initial value; these are returned by name.
+/// inputs if they are the value of a source or of an integrand. A variable that a modulus depends on becomes a parameter: a displacement
+/// with its initial value, any other variable without a meaningful value. The displacements of a component without storage become
+/// parameters as well, because its equations hold at each instant. Returns the parameters by name, each with true if it has a value.
 pub(super) fn cut(
     model: &Model,
     rest: &mut Model,
     places: &Places,
     is_inside: &dyn Fn(PathId) -> bool,
-) -> Result<Vec<String>, Box<Diagnostic>> {
+) -> Vec<(String, bool)> {
     rest.outputs.clear();
     rest.signals.clear();
     rest.start_conditions.clear();
@@ -35,7 +34,10 @@ pub(super) fn cut(
             None => _ = gone.insert(*symbol),
         }
     }
+    let is_static = |element: &lgm_model::Element| !matches!(element.law, Law::Storage { .. } | Law::Nonlinear(_));
+    let is_static = rest.graph.elements.iter().all(is_static);
     let is_own = |integral: &lgm_model::Integral| match integral.owner {
+        _ if is_static => false,
         Some(owner) => places.elements[owner.index()].is_some(),
         None => is_inside(integral.path),
     };
@@ -57,8 +59,8 @@ pub(super) fn cut(
         fixed: FxHashMap::default(),
         names: Vec::new(),
     };
-    outside.replace(rest)?;
-    Ok(outside.names)
+    outside.replace(rest);
+    outside.names
 }
 
 /// The variables of the surrounding model, and their replacements.
@@ -67,11 +69,11 @@ struct Outside<'m> {
     gone: FxHashSet<SymbolId>,
     inputs: FxHashMap<SymbolId, ExprId>,
     fixed: FxHashMap<SymbolId, ExprId>,
-    names: Vec<String>,
+    names: Vec<(String, bool)>,
 }
 
 impl Outside<'_> {
-    fn replace(&mut self, rest: &mut Model) -> Result<(), Box<Diagnostic>> {
+    fn replace(&mut self, rest: &mut Model) {
         for at in 0..rest.integrals.len() {
             let rate = rest.integrals[at].rate;
             rest.integrals[at].rate = self.with_inputs(rest, rate);
@@ -82,14 +84,13 @@ impl Outside<'_> {
             for value in expressions(&mut law) {
                 let own = match is_source {
                     true => self.with_inputs(rest, *value),
-                    false => self.with_fixed(rest, *value)?,
+                    false => self.with_fixed(rest, *value),
                 };
                 // Short values keep polynomials short.
                 *value = lowest_terms(&mut rest.exprs, own);
             }
             rest.graph.elements[at].law = law;
         }
-        Ok(())
     }
 
     fn gone_in(&self, rest: &Model, value: ExprId) -> Vec<SymbolId> {
@@ -125,24 +126,25 @@ impl Outside<'_> {
             .substitute(&[value], |symbol| self.inputs.get(&symbol).copied())[0]
     }
 
-    /// Replaces each integral of the surrounding model by a parameter.
-    fn with_fixed(&mut self, rest: &mut Model, value: ExprId) -> Result<ExprId, Box<Diagnostic>> {
+    /// Replaces each variable of the surrounding model by a parameter.
+    fn with_fixed(&mut self, rest: &mut Model, value: ExprId) -> ExprId {
         for symbol in self.gone_in(rest, value) {
             if self.fixed.contains_key(&symbol) {
                 continue;
             }
-            let Some(integral) = self.model.integrals.iter().find(|each| each.symbol == symbol) else {
-                let name = self.name_of(symbol);
-                return Err(refused(
-                    format!("the component is modulated by `{name}` of the model around it"),
-                    "move the modulating variable into the component, or use a parameter instead",
-                ));
-            };
+            let integral = self.model.integrals.iter().find(|each| each.symbol == symbol);
             let name: Arc<str> = self.name_of(symbol).into();
             let given = rest.point.iter().position(|given| given.name == name);
+            let is_valued = given.is_some() || integral.is_some();
             let start = match given {
                 Some(at) => rest.point.remove(at).value,
-                None => integral.start.unwrap_or(rest.exprs.zero()),
+                None => match integral {
+                    Some(integral) => integral.start.unwrap_or(rest.exprs.zero()),
+                    // A value at which no sum of a few of them vanishes.
+                    None => rest
+                        .exprs
+                        .number(shortest_decimal(1.3 + 0.61 * self.names.len() as f64)),
+                },
             };
             let own = rest.exprs.new_symbol(name.clone(), SymbolKind::Parameter);
             let value = known_value(rest, start);
@@ -155,7 +157,7 @@ impl Outside<'_> {
                     exact: None,
                     value,
                 }],
-                unit: integral.unit.clone(),
+                unit: integral.and_then(|integral| integral.unit.clone()),
                 scale: 1.0,
                 span: rest.heading.span,
                 value_span: rest.heading.span,
@@ -163,11 +165,10 @@ impl Outside<'_> {
             });
             let own = rest.exprs.symbol(own);
             self.fixed.insert(symbol, own);
-            self.names.push(name.to_string());
+            self.names.push((name.to_string(), is_valued));
         }
-        Ok(rest
-            .exprs
-            .substitute(&[value], |symbol| self.fixed.get(&symbol).copied())[0])
+        rest.exprs
+            .substitute(&[value], |symbol| self.fixed.get(&symbol).copied())[0]
     }
 
     /// Returns the name of a variable in the model.

@@ -9,7 +9,7 @@ pub use tables::TextOptions;
 
 use crate::repeating::{Entries, Letters, Manner, gathered};
 use crate::{Matrices, MatrixOptions, double, expression, formula, shortest, significant};
-use lgm_algebra::expr::{ExprId, Node};
+use lgm_algebra::expr::{ExprId, Node, SymbolId};
 use lgm_model::SiUnit;
 use lgm_model::system::{
     AlgebraicLoop, DependentStorage, LinearForm, PointValue, SparseMatrix, StateSystem, StateVariable,
@@ -137,33 +137,54 @@ fn declarations(system: &StateSystem, options: &TextOptions, out: &mut Pieces) {
     inputs_and_outputs(system, options, out);
 }
 
-fn parameters(system: &StateSystem, out: &mut Pieces) {
-    let row = |parameter: &Parameter| {
-        let value = shaped(parameter, &|entry| shortest(double(&entry.value)));
-        let unit = parameter
-            .unit
-            .as_deref()
-            .filter(|unit| *unit != "1")
-            .unwrap_or_default();
-        let value = format!("= {value} {unit}");
-        let mut row = vec![parameter.name.to_string(), value];
-        if parameter
-            .entries
-            .iter()
-            .any(|entry| formula(&system.exprs, entry).is_some())
-        {
-            let derived = shaped(parameter, &|entry| match entry.derived {
-                Some(id) => expression(&system.exprs, id),
-                None => shortest(double(&entry.value)),
-            });
-            row.push(format!(" from {derived}"));
-        }
-        row
+/// Prints the constants and derived parameters among these symbols, with their values and formulas; an empty text if there are none.
+pub fn definitions(system: &StateSystem, symbols: &[SymbolId]) -> String {
+    let is_used = |parameter: &&Parameter| {
+        let is_shown = |entry: &ParameterEntry| {
+            symbols.contains(&entry.symbol) && (parameter.is_constant || formula(&system.exprs, entry).is_some())
+        };
+        parameter.entries.iter().any(is_shown)
     };
+    let used = system.parameters.iter().filter(is_used);
+    let mut out = Pieces::default();
+    single(
+        "with",
+        used.map(|parameter| parameter_row(system, parameter)).collect(),
+        &mut out,
+    );
+    written(out.into_list())
+}
+
+fn parameters(system: &StateSystem, out: &mut Pieces) {
+    let row = |parameter: &&Parameter| parameter_row(system, parameter);
     let (constants, parameters): (Vec<&Parameter>, Vec<&Parameter>) =
         system.parameters.iter().partition(|parameter| parameter.is_constant);
-    single("parameters", parameters.into_iter().map(row).collect(), out);
-    single("constants", constants.into_iter().map(row).collect(), out);
+    single("parameters", parameters.iter().map(row).collect(), out);
+    single("constants", constants.iter().map(row).collect(), out);
+}
+
+/// Returns the name of a parameter, its value, and its formula if it has one.
+fn parameter_row(system: &StateSystem, parameter: &Parameter) -> Vec<String> {
+    let value = shaped(parameter, &|entry| shortest(double(&entry.value)));
+    let unit = parameter
+        .unit
+        .as_deref()
+        .filter(|unit| *unit != "1")
+        .unwrap_or_default();
+    let value = format!("= {value} {unit}");
+    let mut row = vec![parameter.name.to_string(), value];
+    if parameter
+        .entries
+        .iter()
+        .any(|entry| formula(&system.exprs, entry).is_some())
+    {
+        let derived = shaped(parameter, &|entry| match entry.derived {
+            Some(id) => expression(&system.exprs, id),
+            None => shortest(double(&entry.value)),
+        });
+        row.push(format!(" from {derived}"));
+    }
+    row
 }
 
 fn states(system: &StateSystem, options: &TextOptions, out: &mut Pieces) {

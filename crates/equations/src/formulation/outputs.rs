@@ -221,7 +221,7 @@ fn rate_row<F: Field + FromExpression>(
         .map_err(|_| OutputFault::SecondRate(index))
 }
 
-/// Returns the model with only its linear outputs; `None` if all outputs are linear.
+/// Returns the model with only its linear outputs and without plots of the others; `None` if all outputs are linear.
 pub(crate) fn without_nonlinear_outputs(model: &Model, diagnostics: &mut Vec<Diagnostic>) -> Option<Model> {
     let mut linear = model.clone();
     linear.outputs.clear();
@@ -229,6 +229,15 @@ pub(crate) fn without_nonlinear_outputs(model: &Model, diagnostics: &mut Vec<Dia
         if is_affine(&mut linear.exprs, output.value) {
             linear.outputs.push(output.clone());
         } else {
+            if let Some(experiment) = &mut linear.experiment {
+                let is_entry = |name: &str| {
+                    output
+                        .name
+                        .strip_prefix(name)
+                        .is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+                };
+                experiment.plot.retain(|(name, _)| !is_entry(name));
+            }
             diagnostics.push(
                 Diagnostic::warning(
                     Code::LGM0505,

@@ -15,6 +15,8 @@ pub struct Parameters {
     pub stiffness: String,
     /// The name of the damping; none if each damper follows from the stiffness and the adjacent inertia.
     pub damping: Option<String>,
+    /// True for stiffnesses without dampers.
+    pub is_undamped: bool,
 }
 
 /// A text with one inserted parasitic element.
@@ -202,6 +204,9 @@ impl<'a> Writer<'a> {
                     spring.0,
                     spring.1
                 ));
+                if self.parameters.is_undamped {
+                    return Some(statements);
+                }
                 let damping = self.damping()?;
                 let damping = match damper.1 {
                     true => format!("1/({damping})"),
@@ -476,15 +481,19 @@ impl<'a> Writer<'a> {
                 let efforts = (self.subject.given.starts)(&[Measure::BondEffort(bond)]);
                 let start = Writer::start(efforts, Some(stiffness));
                 let (yields, way) = (self.fresh("yield"), self.fresh("way"));
-                vec![
-                    format!("zero {new};"),
-                    format!("one {way};"),
-                    format!("{yields} : C(1/{stiffness}){start};"),
-                    format!("{loss} : R({});", self.damping()?),
-                    format!("{new} -> {way};"),
-                    format!("{way} -> {yields};"),
-                    format!("{way} -> {loss};"),
-                ]
+                let compliance = format!("{yields} : C(1/{stiffness}){start};");
+                match self.parameters.is_undamped {
+                    true => vec![format!("zero {new};"), compliance, format!("{new} -> {yields};")],
+                    false => vec![
+                        format!("zero {new};"),
+                        format!("one {way};"),
+                        compliance,
+                        format!("{loss} : R({});", self.damping()?),
+                        format!("{new} -> {way};"),
+                        format!("{way} -> {yields};"),
+                        format!("{way} -> {loss};"),
+                    ],
+                }
             }
         };
         let mut edits = Edits::default();

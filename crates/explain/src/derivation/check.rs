@@ -82,23 +82,37 @@ impl Points {
 
     /// Compares the two sides of a step. A single variable without a value is computed from the first step that contains it.
     pub(super) fn check(&mut self, exprs: &Exprs, left: ExprId, right: ExprId) -> Checked {
-        let mut found: Option<(f64, f64)> = None;
-        for (values, largest) in self.values.iter_mut().zip(&self.largest) {
+        for values in &mut self.values {
             let symbols = exprs.symbols_of(&[left, right]);
             let mut unknown = symbols.iter().filter(|symbol| !values.contains_key(symbol));
             if let (Some(own), None) = (unknown.next(), unknown.next()) {
                 assign(exprs, [left, right], *own, values);
             }
+        }
+        self.judge(|values| {
             let sides = sized(exprs, &[left, right], values);
-            let (a, b) = (sides[0], sides[1]);
-            let residual = (a.0 - b.0).abs();
-            if !residual.is_finite() {
+            vec![[sides[0], sides[1]]]
+        })
+    }
+
+    /// Compares pairs of values, each with the magnitude of its terms, at all points.
+    pub(super) fn judge(&self, pairs: impl Fn(&FxHashMap<SymbolId, f64>) -> Vec<[(f64, f64); 2]>) -> Checked {
+        let mut found: Option<(f64, f64)> = None;
+        for (values, largest) in self.values.iter().zip(&self.largest) {
+            let mut share: f64 = 0.0;
+            for [a, b] in pairs(values) {
+                let residual = (a.0 - b.0).abs();
+                let size = a.1.max(b.1);
+                let scale = size.max(NEGLIGIBLE * largest * f64::from(u8::from(size > 0.0)));
+                share = share.max(if residual == 0.0 { 0.0 } else { residual / scale });
+                if !residual.is_finite() {
+                    share = f64::NAN;
+                    break;
+                }
+            }
+            if share.is_nan() {
                 continue;
             }
-            let scale =
-                a.1.max(b.1)
-                    .max(NEGLIGIBLE * largest * f64::from(u8::from(a.1.max(b.1) > 0.0)));
-            let share = if residual == 0.0 { 0.0 } else { residual / scale };
             let (best, worst) = found.unwrap_or((f64::INFINITY, 0.0));
             found = Some((best.min(share), worst.max(share)));
         }

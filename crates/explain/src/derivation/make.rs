@@ -3,7 +3,7 @@
 use super::check::{Checked, Points};
 use super::eliminate::{Draft, Elimination};
 use super::laws::laws;
-use super::report::{Derivation, DerivationSource, Rule, Step};
+use super::report::{Derivation, DerivationSource, Rule, Sides, Step};
 use super::results::{Measured, results};
 use super::topology::graph_equations;
 use super::variables::{Reason, Table};
@@ -62,7 +62,13 @@ fn derived(given: DerivationSource<'_>, is_full: bool) -> Result<Derivation, Rea
     let kept = kept(&table, &drafts, &hidden, is_full, check)?;
     Ok(Derivation {
         model: given.model.heading.name.clone(),
-        steps: numbered(&drafts, &kept),
+        steps: numbered(
+            drafts
+                .iter()
+                .zip(kept)
+                .map(|(draft, kept)| kept.then(|| step(draft)))
+                .collect(),
+        ),
         exprs: table.exprs,
     })
 }
@@ -133,35 +139,38 @@ fn kept(
     Ok(kept)
 }
 
-/// Returns the steps in the order of their rules, with numbers.
-fn numbered(drafts: &[Draft], kept: &[bool]) -> Vec<Step> {
-    let mut order: Vec<usize> = (0..drafts.len()).filter(|at| kept[*at]).collect();
-    order.sort_by_key(|at| drafts[*at].rule);
-    let mut numbers = vec![0; drafts.len()];
-    for (number, at) in order.iter().enumerate() {
-        numbers[*at] = number + 1;
+/// Returns a draft as a step, with indices of drafts as its reasons.
+fn step(draft: &Draft) -> Step {
+    Step {
+        number: 0,
+        rule: draft.rule,
+        of: draft.of.clone(),
+        sides: Sides::Scalar(draft.left, draft.right),
+        because: draft.because.clone(),
+        together: draft.together.clone(),
+        is_derivative: draft.is_derivative,
     }
-    let because = |draft: &Draft| {
-        let mut list: Vec<usize> = Vec::new();
-        for at in draft.because.iter().map(|at| numbers[*at]).filter(|number| *number > 0) {
-            if !list.contains(&at) {
-                list.push(at);
+}
+
+/// Returns the steps in the order of their rules, with numbers instead of indices in the list.
+pub(super) fn numbered(steps: Vec<Option<Step>>) -> Vec<Step> {
+    let mut order: Vec<(usize, Step)> = steps
+        .into_iter()
+        .enumerate()
+        .filter_map(|(at, step)| Some((at, step?)))
+        .collect();
+    order.sort_by_key(|entry| entry.1.rule);
+    let places: Vec<usize> = order.iter().map(|entry| entry.0).collect();
+    let number = |at: &usize| places.iter().position(|place| place == at).map(|place| place + 1);
+    let steps = order.into_iter().enumerate().map(|(at, (_, mut step))| {
+        let mut because: Vec<usize> = Vec::new();
+        for number in step.because.iter().filter_map(number) {
+            if !because.contains(&number) {
+                because.push(number);
             }
         }
-        list
-    };
-    let steps = order.iter().map(|at| {
-        let draft = &drafts[*at];
-        Step {
-            number: numbers[*at],
-            rule: draft.rule,
-            of: draft.of.clone(),
-            left: draft.left,
-            right: draft.right,
-            because: because(draft),
-            together: draft.together.clone(),
-            is_derivative: draft.is_derivative,
-        }
+        (step.number, step.because) = (at + 1, because);
+        step
     });
     steps.collect()
 }

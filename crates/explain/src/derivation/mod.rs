@@ -17,7 +17,9 @@ mod results;
 mod terms;
 mod topology;
 mod variables;
+mod vectors;
 
 pub use make::derivation;
 pub use print::{Piece, json, latex, markdown, pieces, text, typst};
-pub use report::{Derivation, DerivationSource, Rule, Step};
+pub use report::{Derivation, DerivationSource, Rule, Sides, Step};
+pub use vectors::{VectorDerivation, vector_derivation};

@@ -1,13 +1,13 @@
 //! A derivation as text, LaTeX, Markdown, Typst and JSON.
 
-use super::report::{Derivation, Rule, Step};
-use lgm_algebra::expr::{ExprId, Exprs, print};
+use super::report::{Derivation, Rule, Sides, Step};
+use lgm_algebra::expr::{Exprs, print};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
 /// The format of a written derivation.
 struct Style {
-    expression: fn(&Exprs, ExprId) -> String,
+    equation: fn(&Sides, &Exprs) -> String,
     name: fn(&str) -> String,
     title: (&'static str, &'static str),
     heading: (&'static str, &'static str),
@@ -30,8 +30,8 @@ pub fn text(derivation: &Derivation) -> String {
             let number = format!("({})", step.number);
             let words = words(derivation, step, &|name| name.to_string());
             let colon = if words.is_empty() { "" } else { ": " };
-            let [left, right] = [step.left, step.right].map(|side| print::text(&derivation.exprs, side));
-            let _ = writeln!(out, "  {number:>width$}  {words}{colon}{left} = {right}");
+            let equation = step.sides.text(&derivation.exprs);
+            let _ = writeln!(out, "  {number:>width$}  {words}{colon}{equation}");
         }
     }
     out
@@ -40,7 +40,7 @@ pub fn text(derivation: &Derivation) -> String {
 /// Writes the derivation as sections of a LaTeX document, for `amsmath`.
 pub fn latex(derivation: &Derivation) -> String {
     let style = Style {
-        expression: print::latex,
+        equation: Sides::latex,
         name: |name| print::latex_escaped(name, print::LatexMode::Text),
         title: ("\\section*{", "}"),
         heading: ("\\subsection*{", "}"),
@@ -56,7 +56,7 @@ pub fn latex(derivation: &Derivation) -> String {
 /// Writes the derivation in Markdown, with formulas between dollar signs.
 pub fn markdown(derivation: &Derivation) -> String {
     let style = Style {
-        expression: print::latex,
+        equation: Sides::latex,
         name: |name| format!("`{name}`"),
         title: ("# ", ""),
         heading: ("## ", ""),
@@ -72,7 +72,7 @@ pub fn markdown(derivation: &Derivation) -> String {
 /// Writes the derivation in Typst.
 pub fn typst(derivation: &Derivation) -> String {
     let style = Style {
-        expression: print::typst,
+        equation: Sides::typst,
         name: |name| format!("`{name}`"),
         title: ("= ", ""),
         heading: ("== ", ""),
@@ -99,9 +99,9 @@ fn document(derivation: &Derivation, style: &Style) -> String {
                 (true, false) => format!("{}{words}{}\n", style.about.0, style.about.1),
                 (false, false) => format!("{item} {}{words}{}\n", style.about.0, style.about.1),
             };
-            let [left, right] = [step.left, step.right].map(|side| (style.expression)(&derivation.exprs, side));
+            let equation = (style.equation)(&step.sides, &derivation.exprs);
             let (open, close, end) = (style.open, style.close, (style.end)(step.number));
-            let _ = writeln!(out, "\n{about}{open}{left} = {right}{close}{end}");
+            let _ = writeln!(out, "\n{about}{open}{equation}{close}{end}");
         }
     }
     out
@@ -131,14 +131,10 @@ pub fn pieces(derivation: &Derivation) -> Vec<Piece> {
     for (rule, steps) in sections(derivation) {
         found.push(Piece::Heading(rule.heading()));
         for step in steps {
-            let sides = |printed: fn(&Exprs, ExprId) -> String| {
-                let [left, right] = [step.left, step.right].map(|side| printed(&derivation.exprs, side));
-                format!("{left} = {right}")
-            };
             found.push(Piece::Equation {
                 words: words(derivation, step, &|name| format!("`{name}`")),
-                latex: sides(print::latex),
-                typst: sides(print::typst),
+                latex: step.sides.latex(&derivation.exprs),
+                typst: step.sides.typst(&derivation.exprs),
                 number: step.number,
             });
         }
@@ -191,9 +187,9 @@ fn words(derivation: &Derivation, step: &Step, name: &dyn Fn(&str) -> String) ->
 /// Converts the derivation to JSON. The format is stable, because other tools read it.
 pub fn json(derivation: &Derivation) -> Value {
     let steps = derivation.steps.iter().map(|step| {
-        let [left, right] = [step.left, step.right].map(|side| print::text(&derivation.exprs, side));
         json!({
-            "number": step.number, "rule": step.rule.word(), "equation": format!("{left} = {right}"), "because": step.because,
+            "number": step.number, "rule": step.rule.word(), "equation": step.sides.text(&derivation.exprs),
+            "because": step.because,
         })
     });
     json!({

@@ -44,10 +44,8 @@ pub struct Step {
     pub rule: Rule,
     /// The owner of the equation: the element, the node, the link that closes the loop, the junction; empty for other rules.
     pub of: String,
-    /// The left-hand side.
-    pub left: ExprId,
-    /// The right-hand side.
-    pub right: ExprId,
+    /// The equation.
+    pub sides: Sides,
     /// The numbers of the steps from which it follows; for a substitution, the equation that is substituted into comes first.
     pub because: Vec<usize>,
     /// The variables for which the steps are solved together, if they form a loop.
@@ -59,9 +57,57 @@ pub struct Step {
 impl Step {
     /// Returns true if the preceding steps were solved together for the variable on the left. Other steps of a loop remain to be solved.
     pub fn is_solution(&self, exprs: &Exprs) -> bool {
-        let left = print::text(exprs, self.left);
-        self.together.contains(&left)
+        match &self.sides {
+            Sides::Scalar(left, _) => self.together.contains(&print::text(exprs, *left)),
+            Sides::Written { .. } => false,
+        }
     }
+}
+
+/// The two sides of an equation.
+#[derive(Clone, Debug)]
+pub enum Sides {
+    /// Expressions.
+    Scalar(ExprId, ExprId),
+    /// An equation between vectors.
+    Written {
+        /// In plain text.
+        text: String,
+        /// In LaTeX.
+        latex: String,
+        /// In Typst.
+        typst: String,
+    },
+}
+
+impl Sides {
+    /// Returns the equation in plain text.
+    pub fn text(&self, exprs: &Exprs) -> String {
+        match self {
+            Sides::Scalar(left, right) => equation(exprs, print::text, *left, *right),
+            Sides::Written { text, .. } => text.clone(),
+        }
+    }
+
+    /// Returns the equation in LaTeX.
+    pub fn latex(&self, exprs: &Exprs) -> String {
+        match self {
+            Sides::Scalar(left, right) => equation(exprs, print::latex, *left, *right),
+            Sides::Written { latex, .. } => latex.clone(),
+        }
+    }
+
+    /// Returns the equation in Typst.
+    pub fn typst(&self, exprs: &Exprs) -> String {
+        match self {
+            Sides::Scalar(left, right) => equation(exprs, print::typst, *left, *right),
+            Sides::Written { typst, .. } => typst.clone(),
+        }
+    }
+}
+
+fn equation(exprs: &Exprs, printed: fn(&Exprs, ExprId) -> String, left: ExprId, right: ExprId) -> String {
+    format!("{} = {}", printed(exprs, left), printed(exprs, right))
 }
 
 /// The kind of the equation of a step.
@@ -81,11 +127,13 @@ pub enum Rule {
     Substitution,
     /// An equation of the model, as printed by `lgm equations`.
     Result,
+    /// The entries of a matrix in equations between vectors.
+    Matrix,
 }
 
 impl Rule {
     /// All rules in the order of their steps.
-    pub const ALL: [Rule; 7] = [
+    pub const ALL: [Rule; 8] = [
         Rule::Shell,
         Rule::Constitutive,
         Rule::Node,
@@ -93,6 +141,7 @@ impl Rule {
         Rule::Junction,
         Rule::Substitution,
         Rule::Result,
+        Rule::Matrix,
     ];
 
     /// Returns the name used in JSON.
@@ -105,6 +154,7 @@ impl Rule {
             Rule::Junction => "junction",
             Rule::Substitution => "substitution",
             Rule::Result => "result",
+            Rule::Matrix => "matrix",
         }
     }
 
@@ -118,6 +168,7 @@ impl Rule {
             Rule::Junction => "Junctions",
             Rule::Substitution => "Elimination",
             Rule::Result => "Result",
+            Rule::Matrix => "Matrices",
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::analysis::modes::with_storage;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, text, to_f64};
-use lgm_analysis::{Eliminated, LinearizeRequest, Mechanism, SecondOrder, mechanism, second_order};
+use lgm_analysis::{Eliminated, LinearizeRequest, Mechanism, SecondOrder, mechanism, mechanism_at_rest, second_order};
 use lgm_compilation::Whole;
 use lgm_equations::StateSystem;
 use lgm_source::diagnostic::Diagnostic;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The equations of either kind of model.
 #[derive(Debug)]
@@ -69,6 +69,29 @@ impl SecondOrderEquations {
         parts.map(|(name, entries)| (name, rows(entries))).collect()
     }
 
+    /// Returns the symbols of all matrices.
+    pub fn symbols(&self) -> Vec<SymbolId> {
+        let parts = self.parts();
+        let entries: Vec<ExprId> = parts.iter().flat_map(|part| &part.1).flatten().copied().collect();
+        self.exprs().symbols_of(&entries)
+    }
+
+    /// Returns the value and the formula of each constant and derived parameter in the matrices.
+    fn definitions(&self, system: &StateSystem) -> Map<String, Value> {
+        let symbols = self.symbols();
+        let mut found = Map::new();
+        for parameter in &system.parameters {
+            for entry in parameter.entries.iter().filter(|entry| symbols.contains(&entry.symbol)) {
+                let formula = entry.derived.map(|id| text(&system.exprs, id));
+                if formula.is_some() || parameter.is_constant {
+                    let name = system.exprs.symbol_info(entry.symbol).name.to_string();
+                    found.insert(name, json!({"value": to_f64(&entry.value), "formula": formula}));
+                }
+            }
+        }
+        found
+    }
+
     /// Returns the JSON of `lgm second-order`.
     pub fn json(&self, system: &StateSystem, numeric: bool) -> Value {
         let mut value = match self {
@@ -82,6 +105,10 @@ impl SecondOrderEquations {
                 json!({"schema": "lgm-mechanism/1", "velocities": velocities, "displacements": displacements})
             }
         };
+        let definitions = self.definitions(system);
+        if !numeric && !definitions.is_empty() {
+            value["definitions"] = Value::Object(definitions);
+        }
         for (name, rows) in self.matrices(system, numeric) {
             if name == "input" {
                 value["inputs"] = system.declared_inputs().map(|input| &*input.name).collect();
@@ -105,7 +132,14 @@ pub fn second_order_equations(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<(StateSystem, SecondOrderEquations)> {
     let is_mechanism = !whole.system.equations.linear && linearized.is_none();
-    let (model, system, storage) = with_storage(whole, retain, linearized, true, diagnostics)?;
+    let (model, system, storage) = with_storage(whole, retain.clone(), linearized, true, diagnostics)?;
+    if linearized.is_some_and(|asked| asked.equilibrium) && eliminated != Some(Eliminated::Inertias) && !numeric {
+        let nonlinear = with_storage(whole, retain, None, true, &mut Vec::new());
+        let found = nonlinear.and_then(|(_, nonlinear, _)| mechanism_at_rest(&model, &nonlinear, &system, &storage));
+        if let Some(found) = found {
+            return Some((system, SecondOrderEquations::Linear(found)));
+        }
+    }
     let found = match is_mechanism {
         true => mechanism(&model, &system, &storage).map(SecondOrderEquations::Mechanism),
         false => second_order(&model, &system, &storage, (eliminated, numeric)).map(SecondOrderEquations::Linear),

@@ -33,6 +33,7 @@ use std::path::PathBuf;
 Examples:
   lgm convert examples/dc_motor.lgm --to rotational
   lgm convert examples/dc_motor.lgm --to electrical --format json
+  lgm convert examples/seeds/hydraulic_actuator.lgm --to translational --steps
   lgm convert examples/dc_motor.lgm --to rotational --format lgm -o motor.lgm
   lgm convert examples/seeds/hydraulic_actuator.lgm --to fluid --format lgm")]
 pub(in crate::cli) struct Arguments {
@@ -41,6 +42,9 @@ pub(in crate::cli) struct Arguments {
     /// The target domain
     #[arg(long, value_name = "DOMAIN")]
     to: String,
+    /// The equations of each conversion: impedance, coupler, loop, node, substitution and result
+    #[arg(long)]
+    steps: bool,
     /// Numbers instead of symbols
     #[arg(long)]
     numeric: bool,
@@ -211,7 +215,7 @@ fn as_json(arguments: &Arguments, conversion: &Conversion, seen: &[Equivalent]) 
     let steps = conversion
         .steps
         .iter()
-        .map(|step| json!({"coupler": step.coupler, "rule": step.rule}));
+        .map(|step| json!({"coupler": step.coupler, "rule": step.rule, "lines": step.lines}));
     let mut branches: Vec<Value> = Vec::new();
     for branch in &conversion.branches {
         if let Some((above, below)) = &branch.impedance {
@@ -272,6 +276,9 @@ fn write_text(
     writeln!(out, "in the domain {}", conversion.domain)?;
     for step in &conversion.steps {
         writeln!(out, "through {}: {}", step.coupler, step.rule)?;
+        for (kind, line) in step.lines.iter().filter(|_| arguments.steps) {
+            writeln!(out, "  {kind:<12}{line}")?;
+        }
     }
     for branch in &conversion.branches {
         let ends = format!("{} -> {}", end(&branch.ends.0), end(&branch.ends.1));

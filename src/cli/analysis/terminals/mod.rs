@@ -8,6 +8,7 @@ use crate::Compilation;
 use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
+use crate::cli::request::split_at_commas;
 use definition::{Written, written};
 use lgm_analysis::{Isolated, ModalMatrices, Terminals, isolate, modal_matrices, terminals};
 use lgm_equations::Options;
@@ -31,6 +32,8 @@ use std::path::PathBuf;
 Examples:
   lgm terminals examples/line.lgm --component Section
   lgm terminals examples/hydraulic_lift.lgm --component piston
+  lgm terminals examples/seeds/euler_gyrator_ring.lgm --component ring
+  lgm terminals examples/seeds/rocking_pendulum.lgm --component ideal --given turn=across,centre=through
   lgm terminals examples/seeds/lamina.lgm --component ideal --given through --format json")]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
@@ -38,8 +41,8 @@ pub(in crate::cli) struct Arguments {
     /// The component: an instance, or a definition in the file
     #[arg(long, value_name = "NAME")]
     component: String,
-    /// The preferred given variables
-    #[arg(long, value_enum, default_value = "across")]
+    /// The preferred given variables, `across` or `through`, or those of single ports: `--given a=across,b=through`
+    #[arg(long, value_name = "WHICH", default_value = "across", value_parser = given)]
     given: GivenVariables,
     /// Numbers instead of symbols
     #[arg(long)]
@@ -52,10 +55,32 @@ pub(in crate::cli) struct Arguments {
     output: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum GivenVariables {
-    Across,
-    Through,
+/// The given variables.
+#[derive(Clone, Debug, Default)]
+struct GivenVariables {
+    /// True if through variables are preferred.
+    through_first: bool,
+    /// Ports, each with true if its across variable is given.
+    ports: Vec<(String, bool)>,
+}
+
+/// Parses the given variables.
+fn given(text: &str) -> Result<GivenVariables, String> {
+    let is_across = |word: &str| match word.trim() {
+        "across" => Ok(true),
+        "through" => Ok(false),
+        other => Err(format!("`{other}` is neither `across` nor `through`")),
+    };
+    let mut found = GivenVariables::default();
+    if !text.contains('=') {
+        found.through_first = !is_across(text)?;
+        return Ok(found);
+    }
+    for part in split_at_commas(text) {
+        let (port, word) = part.split_once('=').ok_or(format!("`{part}` has no `=`"))?;
+        found.ports.push((port.trim().to_string(), is_across(word)?));
+    }
+    Ok(found)
 }
 
 /// The equations and the matrices of a modal block. At least one of the two is present.
@@ -147,7 +172,8 @@ fn equations(
     mut alone: Isolated,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<TerminalResults> {
-    let chosen = alone.choose(arguments.given == GivenVariables::Through);
+    let given = &arguments.given;
+    let chosen = alone.choose(given.through_first, &given.ports);
     chosen.map_err(|fault| diagnostics.push(*fault)).ok()?;
     let options = Options {
         states: arguments.model.states.request(),
@@ -181,9 +207,16 @@ fn equations(
         return None;
     }
     let remark = |message: String| Diagnostic::information(Code::LGM0719, message);
-    for fixed in &alone.fixed {
-        let message = format!("`{fixed}` of the surrounding model is replaced by its value");
-        diagnostics.push(remark(message).help("give it another value with `--at NAME=VALUE`"));
+    for (fixed, is_valued) in &alone.fixed {
+        if *is_valued {
+            let message = format!("`{fixed}` modulates the component and is constant here");
+            diagnostics.push(remark(message).help("give it another value with `--at NAME=VALUE`"));
+        } else if arguments.numeric {
+            let message = format!("the component is modulated by `{fixed}`, which has no value here");
+            let fault = Diagnostic::error(Code::LGM0719, message);
+            diagnostics.push(fault.help("omit `--numeric`: the equations contain it as a symbol"));
+            return None;
+        }
     }
     if equations.as_ref().is_some_and(|equations| equations.has_constants) && !linearize.is_asked_for() {
         let message = "sources inside the component that are not inputs are omitted";

@@ -1,5 +1,6 @@
 //! Numbers as text: exact decimals if they are short, otherwise fractions.
 
+use crate::expr::to_f64;
 use num_bigint::BigInt;
 use num_integer::Integer as _;
 use num_rational::BigRational;
@@ -10,11 +11,12 @@ pub fn number(value: &BigRational) -> String {
     decimal(value).unwrap_or_else(|| format!("{}/{}", value.numer(), value.denom()))
 }
 
-/// Splits a positive coefficient into numerator and denominator. Halves, quarters and eighths of small numbers are fractions, as in
-/// handwriting; other terminating decimals stay decimals, as typed.
+/// Splits a positive coefficient into numerator and denominator. Halves and quarters of numbers below 10 and eighths of numbers below 100
+/// are fractions, as in handwriting; other terminating decimals stay decimals, as typed.
 pub(super) fn number_parts(value: &BigRational) -> (Option<String>, Option<String>) {
-    let small = BigInt::from(10);
-    let common = *value.numer() < small && [2, 4, 8].iter().any(|d| *value.denom() == BigInt::from(*d));
+    let is_common =
+        |(below, most): &(u32, u32)| *value.denom() == BigInt::from(*below) && *value.numer() < BigInt::from(*most);
+    let common = [(2, 10), (4, 10), (8, 100)].iter().any(is_common);
     let shown = |text: String| (text != "1").then_some(text);
     if !common && let Some(text) = decimal(value) {
         return (shown(text), None);
@@ -23,8 +25,24 @@ pub(super) fn number_parts(value: &BigRational) -> (Option<String>, Option<Strin
     (whole(value.numer()), whole(value.denom()))
 }
 
-/// Returns the exact decimal of the number if it has at most 17 digits; integers always have one.
+/// Fractions with more binary digits than this on either side are written as the nearest double. The numbers that people write as
+/// fractions are shorter, and those of computed doubles are longer.
+const LONGEST_FRACTION: u64 = 52;
+
+/// Returns the decimal of the number: the exact one if it has at most 17 digits, and that of the nearest double if the fraction is long.
+/// Integers are always exact.
 pub(super) fn decimal(value: &BigRational) -> Option<String> {
+    exact_decimal(value).or_else(|| {
+        let is_long = value.numer().bits().max(value.denom().bits()) > LONGEST_FRACTION;
+        let text = format!(
+            "{:?}",
+            Some(to_f64(value)).filter(|double| is_long && double.is_normal())?
+        );
+        Some(text.strip_suffix(".0").map_or(text.clone(), str::to_string))
+    })
+}
+
+fn exact_decimal(value: &BigRational) -> Option<String> {
     if value.is_zero() {
         return Some("0".to_string());
     }
@@ -139,6 +157,13 @@ mod tests {
                 }
             }
         }
+        let rounded = BigRational::from_float(1.875_104_068_711_961_1).unwrap();
+        assert_eq!(number(&rounded), "1.8751040687119611");
+        assert_eq!(number(&rounded.pow(4)), "12.36236336832619");
+        assert_eq!(number(&BigRational::new(1.into(), 3.into())), "1/3");
+        let eighths = |numerator: i64| number_parts(&BigRational::new(numerator.into(), 8.into()));
+        assert_eq!(eighths(25), (Some("25".to_string()), Some("8".to_string())));
+        assert_eq!(eighths(801), (Some("100.125".to_string()), None));
         let half = BigRational::new(BigInt::from(-1), BigInt::from(2));
         assert_eq!(short_decimal_parts(&half), Some((5, -1)));
     }
