@@ -354,6 +354,19 @@ impl Drawn {
             self.add(Kind::TType(1.0 / between(random, 10.0, 200.0)), from, to);
         }
         self.draw_transformer(random);
+        self.limit_rebounds();
+    }
+
+    /// Lets no wall rebound beside other rigid contacts: whether these share its impulse is a matter of definition.
+    fn limit_rebounds(&mut self) {
+        let is_rigid = |element: &&Element| matches!(element.kind, Kind::Wall(..) | Kind::Backlash(_) | Kind::Diode(_));
+        if self.elements.iter().filter(is_rigid).count() > 1 {
+            for element in &mut self.elements {
+                if let Kind::Wall(_, restitution) = &mut element.kind {
+                    *restitution = 0.0;
+                }
+            }
+        }
     }
 
     /// The elements whose through variables are outputs.

@@ -17,7 +17,7 @@ const STEPS: usize = 250 * (POINTS - 1);
 const MOST: usize = 300;
 
 /// The largest error of a through variable in the solution of a step, in SI units.
-const EXACT: f64 = 1e-4;
+const EXACT: f64 = 1e-3;
 
 struct Reference<'a> {
     drawn: &'a Drawn,
