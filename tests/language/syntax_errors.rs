@@ -102,8 +102,9 @@ fn survivors(sources: &SourceMap, tree: &Ast) -> String {
                     out += &format!("  {}\n", one_line(equation.span));
                 }
             }
-            Item::Domain(domain) => out += &format!("{}\n", one_line(domain.span)),
-            Item::Import(import) => out += &format!("{}\n", one_line(import.span)),
+            Item::Domain(_) | Item::Import(_) | Item::Function(_) | Item::Const(_) => {
+                out += &format!("{}\n", one_line(item.span()));
+            }
         }
     }
     out

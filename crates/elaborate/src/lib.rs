@@ -39,11 +39,10 @@ mod syntax_queries;
 mod units;
 mod unused;
 
-pub use evaluate::bare_number;
 pub use function_table::{MEASURES, MODAL_MEASURES, PORT_VARIABLES, function_names};
 pub use modal_rules::{MODAL_ARGUMENTS, modal_words};
 pub use options::inputs::{InputTarget, input_target, no_such_input};
-pub use options::{Quantity, Settings, quantity};
+pub use options::{Quantity, Settings, bare_number, quantity};
 pub use outputs::experiment::{ENTRIES as EXPERIMENT_ENTRIES, METHODS as EXPERIMENT_METHODS};
 pub use program::{LIBRARY, LibraryModule, Program, load, load_again};
 pub use sections::Sections;

@@ -27,6 +27,7 @@ mod integers;
 mod law_names;
 mod lookup;
 mod measures;
+mod option_values;
 mod root;
 mod tables;
 mod user_functions;
@@ -34,7 +35,6 @@ mod user_functions;
 pub(crate) mod law_scope;
 pub(crate) mod modal;
 
-pub use declarations::bare_number;
 pub(crate) use dimensions::claims::{Claim, Side};
 
 use crate::context::values::{DimId, Value};
@@ -47,6 +47,7 @@ use lgm_algebra::expr::SymbolId;
 use lgm_model::ElementId;
 use lgm_source::Span;
 use num_rational::BigRational;
+use option_values::Settings;
 use rustc_hash::FxHashMap;
 
 /// A declared value: its slot, and its indices.
@@ -56,7 +57,7 @@ type ValueKey = (usize, Option<Indices>);
 pub(crate) struct Evaluator<'a> {
     cx: Context<'a>,
     /// Values of parameters and constants from options.
-    settings: declarations::Settings<'a>,
+    settings: Settings<'a>,
     /// Signals of inputs from options.
     inputs: Vec<&'a InputSetting>,
     pub parameter_values: FxHashMap<SymbolId, BigRational>,
@@ -97,7 +98,7 @@ impl<'a> Evaluator<'a> {
     ) -> Evaluator<'a> {
         Evaluator {
             cx,
-            settings: declarations::Settings::new(parameters),
+            settings: Settings::new(parameters),
             inputs: inputs.iter().collect(),
             parameter_values: FxHashMap::default(),
             law: None,

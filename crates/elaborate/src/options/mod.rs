@@ -217,6 +217,14 @@ fn path(text: &str) -> Option<String> {
     (!parts.last()?.ends_with(']')).then(|| parts.join("."))
 }
 
+/// Returns the warning that a number without a unit is in SI units, while the text gives the parameter in another unit.
+pub fn bare_number((name, value): (&str, &str), unit: &str, span: Span) -> Diagnostic {
+    let message = format!("`{name}` is set to {value} in SI units, but the model gives it in [{unit}]");
+    Diagnostic::warning(Code::LGM0210, message)
+        .label(span, "a number without a unit is in SI units")
+        .help(format!("write the unit: `{name}={value} [{unit}]`"))
+}
+
 /// A number in an option, with the unit after it.
 #[derive(Clone, Debug)]
 pub struct Quantity {

@@ -41,66 +41,70 @@ impl Kind {
     }
 }
 
-pub(super) fn define(program: &mut Program, diagnostics: &mut Vec<Diagnostic>) {
-    let mut models: FxHashMap<Arc<str>, Span> = FxHashMap::default();
-    for (file_index, file) in program.files.iter().enumerate() {
-        for (item_index, item) in file.ast.items.iter().enumerate() {
-            if let Item::Model(model) = item
-                && file_index == program.root
-                && let Some(first) = models.insert(model.name.text.clone(), model.name.span)
-            {
-                diagnostics.push(twice(&model.name, first, "model"));
-            }
-            let Some((name, kind)) = defined_name(item) else {
-                continue;
-            };
-            let at = ItemRef {
-                file: file_index as u32,
-                item: item_index as u32,
-            };
-            let table = match (file.library, kind) {
-                (true, Kind::Domain) => &mut program.library_domains,
-                (true, Kind::Definition) => &mut program.library,
-                (true, Kind::Function) => &mut program.library_functions,
-                (true, Kind::Constant) => &mut program.library_constants,
-                (false, Kind::Domain) => &mut program.user_domains,
-                (false, Kind::Definition) => &mut program.user,
-                (false, Kind::Function) => &mut program.user_functions,
-                (false, Kind::Constant) => &mut program.user_constants,
-            };
-            if let Some(first) = table.insert(name.text.clone(), at) {
-                let other = defined_name(&program.files[first.file as usize].ast.items[first.item as usize]);
-                let span = other.map_or(name.span, |entry| entry.0.span);
-                diagnostics.push(twice(name, span, kind.words()));
+impl Program {
+    /// Fills the tables of definitions of a program.
+    pub(super) fn define(&mut self, diagnostics: &mut Vec<Diagnostic>) {
+        let program = self;
+        let mut models: FxHashMap<Arc<str>, Span> = FxHashMap::default();
+        for (file_index, file) in program.files.iter().enumerate() {
+            for (item_index, item) in file.ast.items.iter().enumerate() {
+                if let Item::Model(model) = item
+                    && file_index == program.root
+                    && let Some(first) = models.insert(model.name.text.clone(), model.name.span)
+                {
+                    diagnostics.push(twice(&model.name, first, "model"));
+                }
+                let Some((name, kind)) = defined_name(item) else {
+                    continue;
+                };
+                let at = ItemRef {
+                    file: file_index as u32,
+                    item: item_index as u32,
+                };
+                let table = match (file.library, kind) {
+                    (true, Kind::Domain) => &mut program.library_domains,
+                    (true, Kind::Definition) => &mut program.library,
+                    (true, Kind::Function) => &mut program.library_functions,
+                    (true, Kind::Constant) => &mut program.library_constants,
+                    (false, Kind::Domain) => &mut program.user_domains,
+                    (false, Kind::Definition) => &mut program.user,
+                    (false, Kind::Function) => &mut program.user_functions,
+                    (false, Kind::Constant) => &mut program.user_constants,
+                };
+                if let Some(first) = table.insert(name.text.clone(), at) {
+                    let other = defined_name(&program.files[first.file as usize].ast.items[first.item as usize]);
+                    let span = other.map_or(name.span, |entry| entry.0.span);
+                    diagnostics.push(twice(name, span, kind.words()));
+                }
             }
         }
-    }
-    for (table, library) in [
-        (&program.user, &program.library),
-        (&program.user_domains, &program.library_domains),
-    ] {
-        let mut shadowing: Vec<ItemRef> = table
-            .iter()
-            .filter(|entry| library.contains_key(entry.0))
-            .map(|entry| *entry.1)
-            .collect();
-        shadowing.sort_unstable_by_key(|at| (at.file, at.item));
-        for at in shadowing {
-            let item = &program.files[at.file as usize].ast.items[at.item as usize];
-            let Some((name, _)) = defined_name(item) else {
-                continue;
-            };
-            let of_library = library[&name.text];
-            let other = &program.files[of_library.file as usize].ast.items[of_library.item as usize];
-            let mut diagnostic = Diagnostic::information(
-                Code::LGM0106,
-                format!("`{}` here replaces the one of the standard library", name.text),
-            )
-            .label(name.span, "this definition is used");
-            if let Some((other, _)) = defined_name(other) {
-                diagnostic = diagnostic.label(other.span, "it replaces this definition");
+        for (table, library) in [
+            (&program.user, &program.library),
+            (&program.user_domains, &program.library_domains),
+        ] {
+            let mut shadowing: Vec<ItemRef> = table
+                .iter()
+                .filter(|entry| library.contains_key(entry.0))
+                .map(|entry| *entry.1)
+                .collect();
+            shadowing.sort_unstable_by_key(|at| (at.file, at.item));
+            for at in shadowing {
+                let item = &program.files[at.file as usize].ast.items[at.item as usize];
+                let Some((name, _)) = defined_name(item) else {
+                    continue;
+                };
+                let of_library = library[&name.text];
+                let other = &program.files[of_library.file as usize].ast.items[of_library.item as usize];
+                let mut diagnostic = Diagnostic::information(
+                    Code::LGM0106,
+                    format!("`{}` here replaces the one of the standard library", name.text),
+                )
+                .label(name.span, "this definition is used");
+                if let Some((other, _)) = defined_name(other) {
+                    diagnostic = diagnostic.label(other.span, "it replaces this definition");
+                }
+                diagnostics.push(diagnostic);
             }
-            diagnostics.push(diagnostic);
         }
     }
 }

@@ -5,7 +5,6 @@ mod importing;
 pub(crate) mod mode_table;
 mod stdlib;
 
-use crate::program::defining::define;
 pub(crate) use crate::program::mode_table::csv_use;
 use crate::program::mode_table::{ModeTable, table_use};
 pub use crate::program::stdlib::{LIBRARY, LibraryModule};
@@ -205,7 +204,7 @@ pub fn load_again(
         ..
     } = loader;
     program.is_damaged = has_errors(&diagnostics);
-    define(&mut program, &mut diagnostics);
+    program.define(&mut diagnostics);
     (program, diagnostics)
 }
 

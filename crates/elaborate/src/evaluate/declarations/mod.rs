@@ -7,6 +7,3 @@ pub(in crate::evaluate) mod discrete;
 pub(in crate::evaluate) mod input_signals;
 pub(in crate::evaluate) mod settings;
 pub(in crate::evaluate) mod starts;
-
-pub(in crate::evaluate) use settings::Settings;
-pub use settings::bare_number;

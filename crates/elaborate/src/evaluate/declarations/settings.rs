@@ -7,7 +7,8 @@ use crate::context::FrameId;
 use crate::context::values::{Scalar, Value};
 use crate::evaluate::Evaluator;
 use crate::evaluate::declarations::declared::Declared;
-use crate::options::{Assignment, ParameterOptions, declared};
+use crate::evaluate::option_values::MOST_COMPARED;
+use crate::options::{Assignment, bare_number, declared};
 use lgm_model::PathId;
 use lgm_source::Span;
 use lgm_source::codes::Code;
@@ -15,36 +16,6 @@ use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::{did_you_mean, nearest};
 use lgm_syntax::ast::{Expr, Formal, StatementKind};
 use lgm_syntax::visit::statements;
-use rustc_hash::{FxHashMap, FxHashSet};
-
-/// The maximum number of parameters of instances among which a similar name is searched for.
-const MOST_COMPARED: usize = 5000;
-
-/// The options for parameters, by name.
-pub(in crate::evaluate) struct Settings<'a> {
-    options: &'a ParameterOptions,
-    values: FxHashMap<&'a str, &'a Assignment>,
-    /// The last parts of the names of instances' parameters: others need no search.
-    last_parts: FxHashSet<&'a str>,
-    /// The parameters of instances that were found.
-    found: FxHashSet<String>,
-    /// The formal parameters of the evaluated instances, if an option has a name that may be wrong.
-    formals: Vec<(PathId, &'a [Formal])>,
-}
-
-impl<'a> Settings<'a> {
-    pub fn new(options: &'a ParameterOptions) -> Settings<'a> {
-        let names = options.values.iter().map(|entry| &*entry.name);
-        let names = names.chain(options.varied.iter().map(String::as_str));
-        Settings {
-            options,
-            values: options.values.iter().map(|entry| (&*entry.name, entry)).collect(),
-            last_parts: names.filter_map(|name| Some(name.rsplit_once('.')?.1)).collect(),
-            found: FxHashSet::default(),
-            formals: Vec::new(),
-        }
-    }
-}
 
 /// The parameter of an instance, with the location of its value.
 #[derive(Clone, Copy)]
@@ -249,14 +220,6 @@ impl<'a> Evaluator<'a> {
         }
         names
     }
-}
-
-/// Returns the warning that a number without a unit is in SI units, while the text gives the parameter in another unit.
-pub fn bare_number((name, value): (&str, &str), unit: &str, span: Span) -> Diagnostic {
-    let message = format!("`{name}` is set to {value} in SI units, but the model gives it in [{unit}]");
-    Diagnostic::warning(Code::LGM0210, message)
-        .label(span, "a number without a unit is in SI units")
-        .help(format!("write the unit: `{name}={value} [{unit}]`"))
 }
 
 /// Returns a suggestion for a wrong name: a similar name, the same name in an instance, or the names of the model.
