@@ -63,7 +63,7 @@ fn diagnostics(text: &str) -> (Vec<Diagnostic>, String) {
 }
 
 /// Nonlinear lumped models.
-const NONLINEAR: [&str; 1] = ["Pendulum"];
+const NONLINEAR: [&str; 2] = ["Pendulum", "Fan"];
 
 /// Linear lumped models.
 const LINEAR: [&str; 6] = ["Oscillator", "Lever", "Line", "VectorPair", "SpeedLoop", "SteelBar"];

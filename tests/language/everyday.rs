@@ -94,7 +94,7 @@ fn misspelt_parameters_of_instances_are_answered_with_the_nearest() {
         ("leak.g=2", "leak.G"),
         ("G=2", "leak.G"),
         ("leek.G=2", "leak.G"),
-        ("c.R=2", "leak.r.R"),
+        ("c.R=2", "c.C"),
     ] {
         let output = lgm(folder.path(), &["simulate", "m.lgm", "--set", option]);
         assert!(!output.status.success());
@@ -123,7 +123,7 @@ fn outputs_are_shown_in_their_units() {
   output F = across(n2) [degF];
   output w = across(wheel) [rpm];
   output share = eta [%];
-  output gain = 10*eta/5*10 [dB];
+  output gain = 20*eta [dB];
   output peak = 400*sqrt(9/4) [V];
   experiment { stop = 1; points = 2; }
 }

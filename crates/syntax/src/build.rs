@@ -249,11 +249,10 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Builds `base[i, j]`, or `base [V]` with a unit after a space.
+    /// Builds `base[i, j]`, or `base [V]` with a unit, whose symbols the text does not declare.
     pub fn index(&self, start: usize, base: Expr, brackets: (usize, Vec<Expr>), end: usize) -> Expr {
         let (open, indices) = brackets;
         if let [only] = &indices[..]
-            && base.span.end as usize != open
             && let Some(unit) = self.read_as_unit(only, (open, end))
         {
             return self.expr(start, ExprKind::InUnit(Box::new(base), unit), end);
