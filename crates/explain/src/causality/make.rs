@@ -228,7 +228,9 @@ fn storage(
         let from = dependent.iter().find(|entry| entry.0 == port);
         let from = from.map_or(&[][..], |entry| &entry.1);
         let follows = follows(paths, port, co_energy, from);
-        let state = is_integral.then(|| states.of_port(model, port, number)).flatten();
+        let state = is_integral
+            .then(|| states.of_port(model, names, port, number))
+            .flatten();
         let because = why(assigned, names, port, (co_energy, is_integral), from, retained);
         found.push(Storage {
             port: index,
@@ -272,15 +274,16 @@ impl States {
         States { of }
     }
 
-    /// Returns the state of a port: the only state of its element, or the state of its entry.
-    fn of_port(&self, model: &Model, port: PortId, number: usize) -> Option<Arc<str>> {
+    /// Returns the state of a port: the only state of its element, the state of its entry, or that with the name of the port.
+    fn of_port(&self, model: &Model, names: Names<'_>, port: PortId, number: usize) -> Option<Arc<str>> {
         let info = &model.graph.ports[port.index()];
         let states = self.of.get(&*model.element_name(info.element))?;
         let entry = info.entry.unwrap_or(number as u32);
-        let ending = format!("[{entry}]");
+        let (ending, beginning) = (format!("[{entry}]"), format!("{}.", names.port(port)));
+        let is_own = |name: &&Arc<str>| name.ends_with(&ending) || name.starts_with(&beginning);
         match &states[..] {
             [only] => Some(only.clone()),
-            several => several.iter().find(|name| name.ends_with(&ending)).cloned(),
+            several => several.iter().find(is_own).cloned(),
         }
     }
 }
