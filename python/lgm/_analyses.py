@@ -13,17 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 from . import _native
 from ._equations import Equations
 from ._findings import Approximation, Combination, Fit, Mechanism, SecondOrder, Switching, Thevenin
-from ._names import Names, unknown
+from ._names import known_parameter
 
 
 def _list(names: Iterable[str]) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
-
-
-def _known(names: Names, name: str) -> None:
-    """Raise a `KeyError` for an unknown name; entries of a vector such as ``K[1, 2]`` are names, too."""
-    if name.partition("[")[0] not in names.names:
-        raise unknown("parameter", name, names.names)
 
 
 class Analyses(Equations):
@@ -168,7 +162,7 @@ class Analyses(Equations):
         """
         names = _list(sensitivity)
         for name in names:
-            _known(self.parameters, name)
+            known_parameter(self.parameters, name)
         found = []
         for mode in json.loads(_native.modes(self._native, shapes, names))["poles"]:
             entry: dict[str, Any] = {
@@ -416,7 +410,7 @@ class Analyses(Equations):
             raise ValueError("a linearised model has no runs, and therefore no fit")
         names = _list(vary)
         for name in names:
-            _known(self.parameters, name)
+            known_parameter(self.parameters, name)
         path, columns = None, []
         if isinstance(data, (str, os.PathLike)):
             path = os.fspath(data)

@@ -44,7 +44,7 @@ def load(
         Modes of switching elements, such as ``{"d1": "conducting"}``.
     **parameters : float, array or str
         Values of parameters in SI units, or texts with a unit such as ``"3 [mm]"``. A ``const`` takes a number in the unit of its
-        declaration.
+        declaration. Parameters of instances are given as ``**{"motor.R_a": 1.2}``.
 
     Returns
     -------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ from ._analyses import Analyses
 from ._drawing import Drawing
 from ._errors import Diagnostic, LgmError, SimulationError, diagnostics_of
 from ._findings import OperatingPoint
-from ._names import unknown
+from ._names import known_parameter
 from ._parts import Recipe
 from ._result import Result
 from ._rhs import Rhs, nonlinear_system
@@ -53,20 +52,6 @@ def _plain(value: Any) -> Any:
 
 def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
-
-
-def _settable(name: str, known: Sequence[str]) -> None:
-    """Refuse names of parameters that only the text of a model can set."""
-    if name.isidentifier():
-        return
-    instance, _, own = name.rpartition(".")
-    near = get_close_matches(own, known, n=3, cutoff=0.4) or known[:10]
-    hint = f"the model has {', '.join(map(repr, near))}" if near else "the model has no parameters"
-    if instance and own.isidentifier():
-        raise ValueError(
-            f"{name!r} is not a parameter of the model ({hint}); declare one, such as `param {own} = ..;`, and pass it to `{instance}`"
-        )
-    raise ValueError(f"{name!r} is not the name of a parameter; {hint}")
 
 
 def with_values(model: Model, parameters: Mapping[str, Any]) -> Model:
@@ -127,7 +112,7 @@ class Model(Analyses):
         Parameters
         ----------
         values : mapping, optional
-            Values by name, for names that are no identifiers.
+            Values by name, for names that are no identifiers, such as ``motor.R_a`` for the parameter of an instance.
         **parameters : float, array or str
             Values in SI units, or texts with a unit such as ``"3 [mm]"``.
 
@@ -139,8 +124,6 @@ class Model(Analyses):
         ------
         CompileError
             If there is no such parameter, or the model has no equations with these values.
-        ValueError
-            If the name is that of a parameter of an instance, such as ``motor.R_a``: these have the values of the text.
 
         Examples
         --------
@@ -151,8 +134,6 @@ class Model(Analyses):
         5000.0
         """
         given = {name: _plain(value) for name, value in {**(values or {}), **parameters}.items()}
-        for name in given:
-            _settable(name, self.parameters.names)
         return self._set(tuple(given.items()))
 
     def _set(self, values: tuple[tuple[str, Any], ...]) -> Model:
@@ -453,8 +434,7 @@ class Model(Analyses):
         if not names:
             raise ValueError("name at least one parameter")
         for name in names:
-            if name.partition("[")[0] not in self.parameters.names:
-                raise unknown("parameter", name, self.parameters.names)
+            known_parameter(self.parameters, name)
         allowed = ("start", "points", "inputs", "rtol", "atol", "method", "max_steps", "from_equilibrium", "progress")
         for name in options:
             if name not in allowed:

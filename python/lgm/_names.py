@@ -42,6 +42,15 @@ def unknown(what: str, name: str, names: Iterable[str]) -> KeyError:
     return KeyError(f"no {what} {name!r}{hint}")
 
 
+def known_parameter(names: Names, name: str) -> None:
+    """Raise a `KeyError` for an unknown parameter of the model.
+
+    Entries of a vector such as ``K[1, 2]`` are names, too. Parameters of instances such as ``motor.R_a`` are left to the compiler.
+    """
+    if "." not in name and name.partition("[")[0] not in names.names:
+        raise unknown("parameter", name, names.names)
+
+
 class Names(Sequence[Quantity]):
     """Quantities in their order, by place or by name.
 

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import _native
 from ._errors import LgmError
 from ._model import Model
-from ._names import unknown
+from ._names import known_parameter, unknown
 from ._signals import signal_of
 
 if TYPE_CHECKING:
@@ -124,7 +124,8 @@ def sweep(
     model : Model
         The model.
     values : mapping
-        The values of each parameter: numbers in SI units, or texts such as ``"3 [mm]"``.
+        The values of each parameter: numbers in SI units, or texts such as ``"3 [mm]"``. A parameter of an instance has a name
+        such as ``"motor.R_a"``.
     inputs : mapping, optional
         Signals of inputs, as for `Model.simulate`.
     columns : iterable of str, optional
@@ -193,7 +194,7 @@ def sweep(
 
 def _numbers(model: Model, name: str, axis: NDArray[Any]) -> NDArray[np.float64]:
     """The values of a parameter in SI units."""
-    model.parameters[name]
+    known_parameter(model.parameters, name)
     if axis.ndim != 1:
         raise ValueError(f"the values of {name!r} are a list of numbers, not an array of {axis.ndim} dimensions")
     if axis.dtype.kind in "US":
@@ -308,8 +309,7 @@ def _to_dataset(
         variables[name] = ((*shown, "time"), tables[name].reshape(*job.shape, len(times)), attributes)
     variables["failure"] = (tuple(shown), failures.reshape(job.shape))
     coordinates: dict[str, Any] = {"time": ("time", times, {"units": "s"})}
-    for name, axis in shown.items():
-        unit = job.model.parameters[name].unit
+    for (name, axis), unit in zip(shown.items(), native.units(), strict=True):
         coordinates[name] = (name, axis, {"units": unit} if unit and axis.dtype.kind not in "US" else {})
     return xarray.Dataset(variables, coordinates, {"model": job.model.name, "sweep": fingerprint})
 

@@ -4,6 +4,7 @@ use crate::buffers::{doubles, read};
 use crate::errors::{compile_error, compile_error_of};
 use crate::run::{Raised, RunInput, given, needs_rate};
 use crate::session::Session;
+use lgm_model::SiUnit;
 use lgm_session::analysis::modes::parameter_entry;
 use lgm_session::run::batch::{Batch, in_order};
 use lgm_session::run::columns::Written;
@@ -73,7 +74,10 @@ impl Sweep {
         for input in inputs {
             all.push((input.0.clone(), given(py, input, &raised)?));
         }
-        let prepared = py.detach(|| session.0.prepare_batch(&options, &all));
+        let prepared = py.detach(|| {
+            let varied = session.0.with_varied(names)?;
+            varied.as_ref().unwrap_or(&session.0).prepare_batch(&options, &all)
+        });
         let ready = prepared.map_err(|faults| compile_error(py, &faults))?.ready;
         needs_rate(&ready, inputs)?;
         if ready.plan.events {
@@ -146,6 +150,16 @@ impl Sweep {
     fn times<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let plan = &self.ready.plan;
         doubles(py, &(0..plan.points).map(|row| plan.time(row)).collect::<Vec<f64>>())
+    }
+
+    /// The unit of each varied parameter.
+    fn units(&self) -> Vec<Option<String>> {
+        let parameters = self.ready.system.parameters.iter();
+        let units: Vec<&Option<SiUnit>> = parameters
+            .flat_map(|parameter| parameter.entries.iter().map(|_| &parameter.unit))
+            .collect();
+        let units = self.positions.iter().map(|position| units[*position].as_ref());
+        units.map(|unit| unit.map(SiUnit::to_string)).collect()
     }
 
     /// Names, units and kinds of the columns.

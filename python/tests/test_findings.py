@@ -271,10 +271,24 @@ def test_parquet_has_the_units(oscillator, tmp_path):
     assert pandas.read_parquet(tmp_path / "run.parquet")["v"].tolist() == result["v"].tolist()
 
 
-def test_parameters_of_instances_are_refused_with_near_names(oscillator):
-    with pytest.raises(ValueError, match=r"'spring.k' is not a parameter of the model \(the model has 'k'\)"):
-        oscillator.with_params({"spring.k": 2.0})
-    with pytest.raises(ValueError, match="declare one, such as `param R_a = ..;`, and pass it to `motor`"):
-        lgm.load(EXAMPLES / "oscillator.lgm", **{"motor.R_a": 1.2})
-    with pytest.raises(ValueError, match="is not the name of a parameter"):
-        oscillator.with_params({"k m": 2.0})
+def test_parameters_of_instances_are_set_and_varied(oscillator):
+    text = oscillator.text.replace("Spring(k)", "Spring(50 [N/m])")
+    model = lgm.loads(text)
+    whole = oscillator.with_params(k=80.0)
+    own = model.with_params({"spring.k": 80.0})
+    assert np.allclose(own.poles, whole.poles, rtol=1e-12)
+    assert np.allclose(lgm.loads(text, **{"spring.k": "0.08 [N/mm]"}).poles, whole.poles, rtol=1e-12)
+    runs = lgm.sweep(model, {"spring.k": [20.0, 80.0], "b": [0.4]}, stop=2, points=5)
+    named = lgm.sweep(oscillator, {"k": [20.0, 80.0], "b": [0.4]}, stop=2, points=5)
+    assert np.allclose(runs["y"].values, named["y"].values, rtol=0, atol=1e-9) and runs["spring.k"].attrs["units"] == "N/m"
+    assert np.allclose(
+        model.sensitivities(["spring.k"], stop=2, points=5)["y", "spring.k"], oscillator.sensitivities(["k"], stop=2, points=5)["y", "k"], atol=1e-9
+    )
+    # Over 5 s, a spring of 80 N/m is too far from 50 N/m: the search would end in another minimum.
+    found = model.fit(whole.simulate(stop=2, points=101, rtol=1e-9), vary=["spring.k"])
+    assert found.params["spring.k"] == pytest.approx(80.0, rel=1e-5)
+    assert found.model.parameters["spring.k"].value == found.params["spring.k"]
+    with pytest.raises(lgm.CompileError, match="spring"):
+        model.with_params({"spring.q": 2.0})
+    with pytest.raises(lgm.CompileError, match="sprung"):
+        lgm.sweep(model, {"sprung.k": [2.0]}, stop=1)
