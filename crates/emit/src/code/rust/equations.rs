@@ -232,7 +232,7 @@ impl<'p> Equations<'p> {
 
     /// Adds the functions of a model over arrays.
     pub(super) fn add_arrays(&mut self, subject: &'p Subject<'p>, changing: Changing<'p>) {
-        let has_jacobian = !changing.is_some_and(|(gathered, _)| gathered.rows.len() > 1);
+        let has_jacobian = changing.is_none_or(|(gathered, _)| gathered.rows.len() < 2);
         let (kernels, jacobians) = (&subject.kernels, subject.jacobians());
         let labels = |prefix: &'static str, list: &[Named]| labels(prefix, list, one_line);
         let (states, outputs) = (labels("der ", &subject.states), labels("", &subject.outputs));

@@ -57,7 +57,7 @@ pub(super) fn add_named(
     subject: &Subject<'_>,
     changing: Changing<'_>,
 ) {
-    let has_jacobian = !changing.is_some_and(|(gathered, _)| gathered.rows.len() > 1);
+    let has_jacobian = changing.is_none_or(|(gathered, _)| gathered.rows.len() < 2);
     let rows = match changing {
         Some((gathered, _)) => of_rows(gathered, source),
         None => vec![InModes {
