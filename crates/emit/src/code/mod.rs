@@ -33,7 +33,6 @@ pub use fmu::archive;
 pub use subject::Origin;
 pub use trials::{TrialRuns, UNKNOWN_SPAN};
 
-use lgm_kernels::operation::Space;
 use lgm_model::system::StateSystem;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -182,19 +181,9 @@ fn mind_jumps(subject: &Subject<'_>, target: Target) -> Result<(), Diagnostic> {
     Err(events::refused(&subject.system.model, reason, WITH_ENGINES))
 }
 
-/// Rejects fixed steps for models in which an input moves states by amounts that depend on the states, and for outputs that depend on
-/// the rate of an input: in a step with held inputs, it is 0, with impulses between the steps.
+/// Rejects fixed steps for models in which an input moves states by amounts that depend on the states.
 fn mind_fixed_steps(subject: &Subject<'_>, options: &CodeOptions) -> Result<(), Diagnostic> {
-    if options.fixed_step.is_none() {
-        return Ok(());
-    }
-    if subject.kernels.outputs.program().needs(Space::Rates) > 0 {
-        let model = &subject.system.model;
-        let message = format!("an output of `{model}` depends on the rate of an input, which fixed steps hold");
-        let help = "remove the output, such as the current of a source that charges a capacitor, or `--fixed-step`";
-        return Err(Diagnostic::error(Code::LGM0944, message).help(help));
-    }
-    if !subject.jumps() {
+    if options.fixed_step.is_none() || !subject.jumps() {
         return Ok(());
     }
     let message = format!(

@@ -22,6 +22,7 @@ pub(super) use common::Common;
 use common::common;
 use dialect::{C, Members};
 use engine::{Engine, File, names_in, reachable};
+use lgm_kernels::operation::Space;
 use lgm_kernels::program::Program;
 use lgm_kernels::{KernelOptions, Sensitivities};
 pub(super) use loops::Pattern;
@@ -372,5 +373,9 @@ fn fixed_steps(
         package.warnings.push(unfollowed(subject));
     }
     package.remarks.push(steps.operations.clone());
+    if subject.kernels.outputs.program().needs(Space::Rates) > 0 {
+        let held = "outputs that depend on the rate of an input omit that part: a step holds its inputs";
+        package.remarks.push(held.to_string());
+    }
     Some(steps)
 }
