@@ -491,7 +491,7 @@ fn ladder(count: usize) -> String {
 fn what_no_program_carries_is_refused() {
     let scratch = tempfile::tempdir().unwrap();
     let target = scratch.path().join("code").display().to_string();
-    let cases: [(String, &[&str], &str); 9] = [
+    let cases: [(String, &[&str], &str); 8] = [
         (
             TURNING.into(),
             &["--target", "python"],
@@ -501,11 +501,6 @@ fn what_no_program_carries_is_refused() {
         (BOUNCING.into(), &["--target", "matlab"], "this target has no events"),
         (BOUNCING.into(), &["--target", "modelica"], "this target has no events"),
         (BOUNCING.into(), &["--target", "c", "--float"], "single precision"),
-        (
-            BOUNCING.into(),
-            &["--target", "c", "--fixed-step", "1e-3"],
-            "a `when` block runs between steps",
-        ),
         (LOOPS.into(), &["--target", "c"], "algebraic loop of `"),
         (LOOPS.into(), &["--target", "rust"], "algebraic loop of `"),
         (ladder(12), &["--target", "fmu2"], "more than 256 ways"),
