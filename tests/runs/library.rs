@@ -10,8 +10,11 @@ use support::program::succeed;
 /// Vacuum permeability in H/m.
 const MU_0: f64 = 1.25663706127e-6;
 
+/// The body of a model, the stop time in seconds, and outputs with their values at that time.
+type Case<'c> = (&'c str, f64, &'c [(&'c str, f64)]);
+
 /// Runs models of a module to a time in seconds, and compares outputs in the last sample with their values.
-fn check(module: &str, models: &[(&str, f64, &[(&str, f64)])]) {
+fn check(module: &str, models: &[Case]) {
     let scratch = tempfile::tempdir().unwrap();
     for (at, (body, stop, expected)) in models.iter().enumerate() {
         let file = scratch.path().join(format!("m{at}.lgm"));

@@ -196,7 +196,12 @@ fn entry(module: &'static LibraryModule, map: &SourceMap, item: &Item) -> Option
     let declaration = map.slice(item.span());
     match (item, declaration.find('{')) {
         (Item::Element(_), _) | (_, None) => {
-            let _ = write!(text, "```lgm\n{declaration}\n```\n");
+            // The domains of a module are in scope with its import.
+            let import = match module.prelude || !module.text.contains("\ndomain ") {
+                true => String::new(),
+                false => format!("import {};\n\n", module.name),
+            };
+            let _ = write!(text, "```lgm\n{import}{declaration}\n```\n");
         }
         // A long body is not useful as a reference for the law.
         (_, Some(brace)) => {
