@@ -100,7 +100,7 @@ fn run(case: &Case, text: &str, target: Target, targets: &Path) -> Result<Rows, 
         Target::Rust => {
             emitted::emit(&file, "rust", &folder, &[]);
             emitted::must(&mut emitted::cargo(
-                &folder,
+                &folder.join("run"),
                 targets,
                 &["build", "--example", "simulate"],
             ));
