@@ -75,7 +75,9 @@ fn customary_units_have_their_published_factors() {
         ("mbar", 100.0),
         ("%", 0.01),
     ] {
-        assert_eq!(si(&[(name, 1, 1)], 1), factor, "{name}");
+        // A product of published factors may differ from the published product by its rounding.
+        let found = si(&[(name, 1, 1)], 1);
+        assert!((found - factor).abs() <= 2.0 * f64::EPSILON * factor, "{name}: {found}");
     }
 }
 
