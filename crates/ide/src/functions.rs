@@ -44,6 +44,18 @@ const WORDS: &[(&str, &str)] = &[
     ("abs", "`abs(x)`: the absolute value"),
     ("sign", "`sign(x)`: -1, 0 or 1"),
     ("floor", "`floor(x)`: the largest whole number not above `x`"),
+    ("round", "`round(x)`: the nearest whole number"),
+    ("mod", "`mod(x, y)`: the remainder of `x/y`, with the sign of `y`"),
+    ("log10", "`log10(x)`: the logarithm to base 10"),
+    (
+        "square",
+        "`square(period)`: 1 in the first half of each period, otherwise -1",
+    ),
+    ("sawtooth", "`sawtooth(period)`: rises from -1 to 1 in each period"),
+    (
+        "trapezoid",
+        "`trapezoid(rise, width, fall, period)`: rises to 1, stays there for `width`, and falls to 0 in each period",
+    ),
     ("sum", "`sum(i in 1:n, x[i])`: the sum over an index"),
     ("root", "`root(z in a:b, f)`: the zero of `f` between `a` and `b`"),
     ("min", "`min(a, b)`: the smaller of two values"),

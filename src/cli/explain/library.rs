@@ -305,6 +305,7 @@ fn ports_of_body(map: &SourceMap, body: &[Statement]) -> String {
 mod tests {
     use super::entries;
     use crate::rendering::render;
+    use lgm_source::codes::Code;
     use lgm_source::diagnostic::Severity;
     use lgm_source::{SourceMap, Sources};
     use std::collections::BTreeSet;
@@ -424,9 +425,10 @@ mod tests {
                 ..crate::Request::default()
             };
             let found = crate::check(&Tables, &mut map, root, &request);
+            // A smooth friction alone on a node has values in a part of the tried points at most.
             let is_right = found
                 .iter()
-                .all(|diagnostic| diagnostic.severity == Severity::Information);
+                .all(|found| found.severity == Severity::Information || found.code == Code::LGM0713);
             assert!(is_right, "{text}\n{}", render(&map, &found, false));
         }
     }
