@@ -105,7 +105,7 @@ impl Linearization<'_> {
     }
 
     /// Keeps the exact values of equilibria that coincide with the guess, and creates numeric parameters for the others. States that the
-    /// equilibrium determines are `found`; those that it sets to 0 are 0 whatever their initial values are.
+    /// equilibrium determines are `found`; those that it sets to 0 are 0 for all initial values.
     fn name_equilibrium(&mut self, guesses: &[f64], found: &[usize]) {
         for (at, guess) in guesses.iter().copied().enumerate() {
             let (symbol, name, unit) = {

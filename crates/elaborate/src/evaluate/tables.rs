@@ -20,7 +20,7 @@ use num_traits::{Signed, Zero};
 /// The maximum number of rows: each becomes a part of every expression that uses the table.
 const MOST_ROWS: usize = 10_000;
 
-/// How values between two rows are found.
+/// The interpolation between two rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Method {
     Linear,

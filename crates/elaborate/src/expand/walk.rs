@@ -168,7 +168,7 @@ impl<'a> Expansion<'_, 'a> {
                 self.rest.blocks.push(Deferred { statement, place });
             }
             StatementKind::Input(assigned) if place.frame.0 != 0 => {
-                // What is bound to it may measure parts that do not exist yet.
+                // Its value may measure parts that do not exist yet.
                 let instance = self.scopes.frames[place.frame.0 as usize].instance;
                 let is_bound = instance
                     .is_some_and(|instance| bindings(instance).any(|binding| binding.0.text == assigned.name.text));

@@ -76,7 +76,7 @@ impl Default for Settings {
 pub(crate) struct Assignment {
     /// `m`, or `motor.R_a` for a parameter of an instance.
     pub name: String,
-    /// Where the name was written.
+    /// The location of the name.
     pub name_span: Span,
     pub value: Expr,
 }

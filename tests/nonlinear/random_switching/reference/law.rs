@@ -29,7 +29,7 @@ pub struct Law {
     pub offsets: [f64; 3],
 }
 
-/// What an element keeps from step to step.
+/// The memory of an element between two steps.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     /// True while a thyristor conducts and while a friction slides.

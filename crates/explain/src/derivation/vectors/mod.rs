@@ -28,7 +28,7 @@ pub struct VectorDerivation {
     pub derivation: Derivation,
     /// The resulting equations and outputs, over the arena of the derivation.
     pub blocks: BlockForm,
-    /// That arena, which contains the arena of the equations.
+    /// The arena of these expressions, which contains the arena of the equations.
     pub exprs: Exprs,
 }
 
