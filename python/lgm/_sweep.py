@@ -90,11 +90,20 @@ class _Job:
 
     def fingerprint(self) -> str:
         """A hash of all that the samples depend on, except for functions of time."""
-        inputs = [(name, kind, "function" if kind == "function" else (first, second)) for name, kind, first, second in self.inputs]
+        inputs = [(name, kind, None if kind == "function" else (first, second)) for name, kind, first, second in self.inputs]
         # The path of the file is left out, and its imports count by their equations.
         model = (*self.model._recipe.key()[1:], self.model._native.equations())
         parts = (_native.version(), model, inputs, self.columns, sorted(self.options.items()))
         return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+    def check_continued(self) -> None:
+        """Refuse to continue a sweep whose inputs are functions, which cannot be compared with those of the earlier one."""
+        functions = [name for name, kind, *_ in self.inputs if kind == "function"]
+        if functions:
+            raise ValueError(
+                f"a sweep with a function as the input {functions[0]!r} cannot be continued, because functions cannot be compared: "
+                "give an expression or a table"
+            )
 
 
 @functools.lru_cache(maxsize=4)
@@ -158,7 +167,7 @@ def sweep(
     KeyError
         If the model has no such parameter or column.
     ValueError
-        If `known` or the folder belongs to another sweep.
+        If `known` or the folder belongs to another sweep, or if an input is a function.
     LgmError
         If tasks of a sweep to a folder have ended without a result.
 
@@ -287,6 +296,7 @@ def _to_dataset(
     runs: _Task = (0, count)
     fingerprint = job.fingerprint()
     if known is not None:
+        job.check_continued()
         runs = _take(known, shown, (fingerprint, times), tables, failures)
     for name, *_ in native.columns():
         tables.setdefault(name, np.full((count, len(times)), np.nan))
@@ -393,6 +403,7 @@ def _to_folder(
     axes = {name: axis.tolist() for name, axis in job.axes.items()}
     mine = {"sweep": job.fingerprint(), "model": job.model.name, "values": axes}
     if about.exists():
+        job.check_continued()
         there = json.loads(about.read_text())
         if {name: there[name] for name in mine} != mine:
             raise ValueError(f"{folder} contains another sweep: other values, another model or other options; choose another folder")

@@ -158,6 +158,19 @@ def test_a_sweep_to_a_folder_is_continued(oscillator, tmp_path):
         lgm.sweep(oscillator, {"k": [1.0]}, to=folder, **options)
 
 
+def test_a_sweep_with_functions_is_not_continued(oscillator, tmp_path):
+    # Another function with the same name would give other samples.
+    values = {"k": [20.0, 30.0]}
+    first = {"stop": 1, "points": 3, "inputs": {"F": lambda time: 1.0}}
+    other = {**first, "inputs": {"F": lambda time: 2.0}}
+    found = lgm.sweep(oscillator, values, **first)
+    with pytest.raises(ValueError, match="'F' cannot be continued"):
+        lgm.sweep(oscillator, values, known=found, **other)
+    lgm.sweep(oscillator, values, to=tmp_path / "runs", **first)
+    with pytest.raises(ValueError, match="'F' cannot be continued"):
+        lgm.sweep(oscillator, values, to=tmp_path / "runs", **other)
+
+
 def test_a_derivation_ends_with_the_equations():
     steps = lgm.load(EXAMPLES / "oscillator.lgm").derivation()
     assert [step.number for step in steps] == list(range(1, len(steps) + 1))

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use support::emitted::{
     CPP, Rows, STRICT, compile, emit, examples, for_each, must, session_of, simulated, sources, write_code,
 };
-use support::program::example;
+use support::program::{example, run};
 
 /// The two files of a model.
 fn files_of_model(folder: &Path) -> [PathBuf; 2] {
@@ -94,6 +94,35 @@ fn linear_models_step_exactly() {
     let expected = simulated(&file, &["--points".into(), "6".into()]);
     let (difference, place) = expected.difference(&rows).unwrap();
     assert!(difference <= 1e-9, "{difference:e} {place}");
+}
+
+#[test]
+fn outputs_that_lose_rates_of_inputs_are_reported() {
+    let scratch = tempfile::tempdir().unwrap();
+    let text = "model M {\n  input u [V] = sin(time);\n  node a, b : electrical;\n  s : VoltageSource(u) a -> gnd;\n  c : Capacitor(1) \
+                a -> b;\n  r : Resistor(2) b -> gnd;\n  p : Capacitor(1) a -> gnd;\n  output v = across(r);\n  output i = through(s);\n}\n";
+    for (text, is_reported) in [
+        (text.to_string(), true),
+        (text.replace("  output i = through(s);\n", ""), false),
+    ] {
+        let file = scratch.path().join("m.lgm");
+        fs::write(&file, text).unwrap();
+        let folder = scratch.path().join(is_reported.to_string()).display().to_string();
+        let words = [
+            "emit",
+            &file.display().to_string(),
+            "-o",
+            &folder,
+            "--target",
+            "c",
+            "--fixed-step",
+            "1e-3",
+        ];
+        let output = run(&words.map(String::from));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        assert_eq!(said.contains("depend on the rate of an input"), is_reported, "{said}");
+    }
 }
 
 #[test]
