@@ -235,7 +235,8 @@ fn parts_of_points(failure: &Failure) -> Parts {
             match failure.blame.as_deref() {
                 Some(blame) if blame.is_beyond_range => {
                     "a law solved for its argument has no value there, such as an `atan` beyond pi/2: check what \
-                     drives it so far, or put a large resistor in parallel"
+                     drives it so far, or put a large resistor in parallel; a table continues beyond its rows with \
+                     `outside = hold` or `outside = extend`"
                 }
                 Some(blame) if blame.is_log_of_state => {
                     "a law with `exp` determines no voltage while it blocks, such as a diode in series with an \
