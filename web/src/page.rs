@@ -4,7 +4,7 @@ use crate::tabs::Tabs;
 use crate::{editor, lg2ss, results, run};
 use lgm_ide::Snapshot;
 use lgm_session::diagnostics::as_json;
-use lgm_session::{Choice, Faults, Session, States};
+use lgm_session::{Faults, Session};
 use lgm_source::SourceMap;
 use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::Code;
@@ -12,6 +12,7 @@ use lgm_source::diagnostic::Diagnostic;
 use serde_json::{Value, json};
 use std::cell::OnceCell;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// An answer: a value, or text that is JSON already.
 pub(crate) enum Answer {
@@ -35,6 +36,8 @@ pub(crate) struct Page {
     /// The selected model; by default the last one.
     model: Option<String>,
     snapshot: Option<Snapshot>,
+    /// The snapshot of the selected model if it is another one than that of the whole text.
+    selected: OnceCell<Option<Snapshot>>,
     session: OnceCell<Result<Session, Faults>>,
     /// The model linearised at its initial values, if it is nonlinear.
     linear: OnceCell<Result<Session, Faults>>,
@@ -46,6 +49,10 @@ pub(crate) fn refused(code: Code, message: impl Into<String>) -> Faults {
         map: SourceMap::default(),
         diagnostics: vec![Diagnostic::error(code, message.into())],
     }
+}
+
+fn no_text() -> Faults {
+    refused(Code::LGM0910, "no text is open")
 }
 
 /// Returns an argument that is a text.
@@ -79,7 +86,7 @@ impl Page {
             return Ok(json!(lgm_ide::keywords().collect::<Vec<_>>()).into());
         }
         let snapshot = self.snapshot.as_ref();
-        let snapshot = snapshot.ok_or_else(|| refused(Code::LGM0910, "no text is open"))?;
+        let snapshot = snapshot.ok_or_else(no_text)?;
         if let Some(value) = editor::answer(self, snapshot, question, arguments) {
             return Ok(value.into());
         }
@@ -98,7 +105,7 @@ impl Page {
             .collect();
         self.root = text(arguments, "root").to_string();
         self.model = arguments["model"].as_str().map(str::to_string);
-        (self.session, self.linear) = Default::default();
+        (self.selected, self.session, self.linear) = Default::default();
         let own = self.tabs.0.get(&self.root).map_or("", String::as_str);
         let path = Some(PathBuf::from(&self.root));
         let before = self.snapshot.take();
@@ -116,13 +123,10 @@ impl Page {
     /// Returns the model with its equations.
     pub(crate) fn session(&self) -> Result<&Session, Faults> {
         let make = || {
-            let own = self.tabs.0.get(&self.root).map_or("", String::as_str);
-            let choice = Choice {
-                model: self.model.clone(),
-                ..Choice::default()
-            };
-            let path = Some(PathBuf::from(&self.root));
-            Session::of_sources(&self.tabs, (&self.root, path), own, &choice, &States::default())
+            let snapshot = self.snapshot.as_ref().ok_or_else(no_text)?;
+            let chosen = self.of_model(snapshot).unwrap_or(snapshot);
+            // Hints show the same equations.
+            Session::of(Arc::clone(chosen.compilation().symbolic()))
         };
         self.session.get_or_init(make).as_ref().map_err(Faults::clone)
     }
@@ -138,7 +142,8 @@ impl Page {
     }
 
     /// Returns the snapshot of the selected model if it is another one than that of the whole text.
-    pub(crate) fn of_model(&self, snapshot: &Snapshot) -> Option<Snapshot> {
-        snapshot.of_model(self.model.as_deref()?)
+    pub(crate) fn of_model(&self, snapshot: &Snapshot) -> Option<&Snapshot> {
+        let make = || snapshot.of_model(self.model.as_deref()?);
+        self.selected.get_or_init(make).as_ref()
     }
 }

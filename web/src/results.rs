@@ -219,8 +219,7 @@ fn pairs(system: &StateSystem) -> (Vec<usize>, Vec<usize>) {
 
 /// Returns the scalar parameters with their values in SI, and SI units.
 fn parameters(page: &Page, snapshot: &Snapshot) -> Answer {
-    let other = page.of_model(snapshot);
-    let all = other.as_ref().unwrap_or(snapshot).parameters().into_iter();
+    let all = page.of_model(snapshot).unwrap_or(snapshot).parameters().into_iter();
     let all: Value = all
         .map(|(name, value, unit)| value!({ "name": name, "value": value, "unit": unit }))
         .collect();

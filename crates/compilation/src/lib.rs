@@ -36,7 +36,7 @@ pub struct Request {
 }
 
 /// The result of a stage.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Stage<T> {
     /// None if there is an error in this stage or before it.
     value: Option<T>,
@@ -61,6 +61,15 @@ struct Formulated {
     system: StateSystem,
 }
 
+/// The results of the stages up to the flat model and its graph. Compilations that differ only in the form of the equations share them.
+#[derive(Clone, Debug, Default)]
+struct Flat {
+    elaborated: OnceLock<Stage<Model>>,
+    events: OnceLock<Events>,
+    known: OnceLock<Option<Model>>,
+    graph: OnceLock<Option<BondGraph>>,
+}
+
 /// One text with its imports, and the result of each stage.
 ///
 /// Every client of the compiler (the command line, an editor, a library user) uses this object, and runs no stage directly. Each stage runs
@@ -72,14 +81,11 @@ pub struct Compilation {
     request: Request,
     program: Arc<Program>,
     loading: Vec<Diagnostic>,
-    elaborated: OnceLock<Stage<Model>>,
-    events: OnceLock<Events>,
-    known: OnceLock<Option<Model>>,
-    graph: OnceLock<Option<BondGraph>>,
+    flat: Arc<Flat>,
     formulated: OnceLock<Stage<Formulated>>,
     verified: OnceLock<Vec<Diagnostic>>,
     linearized: OnceLock<Stage<StateSystem>>,
-    symbolic: OnceLock<Option<StateSystem>>,
+    symbolic: OnceLock<Arc<Compilation>>,
     causality: OnceLock<Option<CausalityReport>>,
 }
 
@@ -120,10 +126,7 @@ impl Compilation {
             request,
             program,
             loading,
-            elaborated: OnceLock::new(),
-            events: OnceLock::new(),
-            known: OnceLock::new(),
-            graph: OnceLock::new(),
+            flat: Arc::default(),
             formulated: OnceLock::new(),
             verified: OnceLock::new(),
             linearized: OnceLock::new(),
@@ -173,6 +176,16 @@ impl Compilation {
         change(&mut map, &mut request);
         let (program, loading) = (Arc::clone(&self.program), self.loading.clone());
         Compilation::of(Arc::new(map), self.root, request, program, loading)
+    }
+
+    /// The same flat model with equations in another form. Only the equations are formed again.
+    pub fn formed_anew(&self, change: impl FnOnce(&mut Request)) -> Compilation {
+        let mut request = self.request.clone();
+        change(&mut request);
+        let (map, program, loading) = (Arc::clone(&self.map), Arc::clone(&self.program), self.loading.clone());
+        let mut formed = Compilation::of(map, self.root, request, program, loading);
+        formed.flat = Arc::clone(&self.flat);
+        formed
     }
 
     /// Returns all texts: the root, its imports, the standard library, and options.
@@ -273,12 +286,13 @@ impl Compilation {
     /// Returns the flat model or, if there is an error, its known parts: values, units, nodes and instances without errors. Use it only for
     /// display.
     pub fn known_model(&self) -> Option<&Model> {
-        self.model().or_else(|| self.known.get()?.as_ref())
+        self.model().or_else(|| self.flat.known.get()?.as_ref())
     }
 
     /// Returns the flat bond graph.
     pub fn bond_graph(&self) -> Option<&BondGraph> {
         let graph = self
+            .flat
             .graph
             .get_or_init(|| self.model().map(|model| stack::deep(|| bond::lower(model))));
         graph.as_ref()
@@ -303,21 +317,15 @@ impl Compilation {
         }
     }
 
-    /// Returns the symbolic state equations in readable form, for any requested form; none if there is an error.
-    pub fn symbolic_system(&self) -> Option<&StateSystem> {
-        let make = || {
-            let (model, graph) = (self.model()?, self.bond_graph()?);
-            self.formulated_stage().value.as_ref()?;
-            let options = Options {
-                symbolic: true,
-                numeric: false,
-                readable: true,
-                ..self.request.equations.clone()
-            };
-            let (found, _) = stack::deep(|| lgm_equations::formulate_with_time(model, graph, &options));
-            found.map(|(system, _)| system)
-        };
-        self.symbolic.get_or_init(make).as_ref()
+    /// Returns the same model with symbolic equations in readable form, for any requested form.
+    pub fn symbolic(&self) -> &Arc<Compilation> {
+        self.symbolic.get_or_init(|| {
+            Arc::new(self.formed_anew(|request| {
+                let equations = &mut request.equations;
+                (equations.symbolic, equations.numeric, equations.readable) = (true, false, true);
+                (request.verify, request.every_model, request.linearize) = (false, false, None);
+            }))
+        })
     }
 
     /// Returns the causality of the equations and its reasons; none if there is no model. If sources contradict each other, it returns the
@@ -370,12 +378,12 @@ impl Compilation {
             return (self.into_map(), None);
         }
         let retained = self.retained();
-        let (elaborated, graph) = (self.elaborated.into_inner(), self.graph.into_inner());
+        let flat = Arc::unwrap_or_clone(self.flat);
         let (formulated, linearized) = (self.formulated.into_inner(), self.linearized.into_inner());
         let whole = || {
             let formulated = formulated?.value?;
-            let elaborated = elaborated?.value;
-            let events = self.events.into_inner();
+            let elaborated = flat.elaborated.into_inner()?.value;
+            let events = flat.events.into_inner();
             let switched = events.map(|events| (events, self.request.equations.clone()));
             let system = match self.request.linearize {
                 None => formulated.system,
@@ -383,7 +391,7 @@ impl Compilation {
             };
             Some(Whole {
                 model: formulated.model.or(elaborated)?,
-                graph: graph??,
+                graph: flat.graph.into_inner()??,
                 system,
                 retained,
                 switched,
@@ -397,7 +405,7 @@ impl Compilation {
     }
 
     fn elaborated_stage(&self) -> &Stage<Model> {
-        self.elaborated.get_or_init(|| {
+        self.flat.elaborated.get_or_init(|| {
             if self.is_cancelled() {
                 return Stage::skipped();
             }
@@ -409,7 +417,8 @@ impl Compilation {
             let failed = has_errors(&self.loading) || has_errors(&diagnostics);
             let value = model.take_if(|_| !failed && !self.is_cancelled());
             let value = value.map(|model| stack::deep(|| self.in_first_modes(model)));
-            self.known
+            self.flat
+                .known
                 .get_or_init(|| known.or(model).filter(|_| !self.is_cancelled()));
             Stage { value, diagnostics }
         })
@@ -434,7 +443,7 @@ impl Compilation {
     /// Keeps the model as written, from which the equations of other modes are formulated.
     fn keep_events(&self, model: Model) -> Model {
         if !model.switching.is_empty() {
-            self.events.get_or_init(|| Events::new(&model));
+            self.flat.events.get_or_init(|| Events::new(&model));
         }
         model
     }

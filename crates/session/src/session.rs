@@ -19,7 +19,7 @@ use lgm_model::Model;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use lgm_source::{SourceId, SourceMap, Sources};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// A model with known equations. Repeated queries are cheap: each form of the equations is derived once, on first use.
 ///
@@ -34,7 +34,7 @@ use std::sync::OnceLock;
 /// ```
 #[derive(Debug)]
 pub struct Session {
-    compilation: Compilation,
+    compilation: Arc<Compilation>,
     numbers: OnceLock<Compilation>,
     /// Linear analyses, with symbolic parameters and with numbers only.
     between: [OnceLock<Compilation>; 2],
@@ -144,8 +144,9 @@ impl Session {
     /// # Errors
     ///
     /// The diagnostics of the compilation if one of them is an error.
-    pub fn of(compilation: Compilation) -> Result<Session, Faults> {
-        let compilation = whole(compilation)?;
+    pub fn of(compilation: impl Into<Arc<Compilation>>) -> Result<Session, Faults> {
+        let compilation = compilation.into();
+        sound(&compilation)?;
         Ok(Session {
             compilation,
             numbers: OnceLock::new(),
@@ -277,15 +278,21 @@ impl Session {
 
     /// Compiles the same texts and values in another form.
     fn asked(&self, open_discretes: bool, change: impl FnOnce(&mut Options)) -> Compilation {
-        self.compilation.asked_anew(|_, request| {
+        let changed = |request: &mut Request| {
             // Both were done for this session.
             (request.verify, request.every_model) = (false, false);
-            request.settings.open_discretes |= open_discretes;
             change(&mut request.equations);
             if let Some(asked) = &mut request.linearize {
                 asked.symbolic = request.equations.symbolic;
             }
-        })
+        };
+        match open_discretes && !self.compilation.request().settings.open_discretes {
+            true => self.compilation.asked_anew(|_, request| {
+                request.settings.open_discretes = true;
+                changed(request);
+            }),
+            false => self.compilation.formed_anew(changed),
+        }
     }
 
     /// Compiles a run: its plan, and the signals of its inputs by name.
@@ -314,16 +321,22 @@ impl Session {
         symbolic: bool,
         change: Option<Change<'_>>,
     ) -> Result<Prepared, Faults> {
-        let mut read = InputOptions::default();
-        let compilation = self.compilation.asked_anew(|map, request| {
-            read = InputOptions::of(inputs, map);
+        let changed = |request: &mut Request| {
             (request.verify, request.every_model) = (false, false);
-            request.settings.inputs = read.expressions();
             (request.equations.symbolic, request.equations.numeric) = (symbolic, true);
             // Nobody reads the equations of a run.
             request.equations.readable = false;
             request.linearize = None;
-        });
+        };
+        let mut read = InputOptions::default();
+        let compilation = match inputs {
+            [] => self.compilation.formed_anew(changed),
+            _ => self.compilation.asked_anew(|map, request| {
+                read = InputOptions::of(inputs, map);
+                request.settings.inputs = read.expressions();
+                changed(request);
+            }),
+        };
         let compilation = whole(compilation)?;
         let mut diagnostics = compilation.diagnostics();
         let (mut map, whole) = compilation.into_parts();
@@ -420,10 +433,14 @@ impl Session {
 
 /// Returns the compilation if it has equations and no errors.
 fn whole(compilation: Compilation) -> Result<Compilation, Faults> {
+    sound(&compilation).map(|()| compilation)
+}
+
+fn sound(compilation: &Compilation) -> Result<(), Faults> {
     let diagnostics = compilation.diagnostics_of_model();
     match compilation.system() {
-        Some(_) if !has_errors(&diagnostics) => Ok(compilation),
-        _ => Err(faults(&compilation, diagnostics)),
+        Some(_) if !has_errors(&diagnostics) => Ok(()),
+        _ => Err(faults(compilation, diagnostics)),
     }
 }
 

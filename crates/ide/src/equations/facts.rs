@@ -18,7 +18,7 @@ const LARGEST: usize = 2000;
 pub(crate) fn symbolic(snapshot: &Snapshot) -> Option<&StateSystem> {
     let model = snapshot.compilation().model()?;
     match model.graph.elements.len() <= LARGEST {
-        true => snapshot.compilation().symbolic_system(),
+        true => snapshot.compilation().symbolic().system(),
         false => None,
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn relation(snapshot: &Snapshot, definition: &Definition) -> Option<S
         text: format!("output {output} = {measure}({});\n", definition.name),
     };
     let trial = changed(snapshot, &[edit]).filter(is_sound)?;
-    let system = trial.compilation().symbolic_system()?;
+    let system = trial.compilation().symbolic().system()?;
     let place = system.outputs.iter().position(|entry| *entry.name == *output)?;
     let value = text(&system.exprs, system.read_output(place));
     Some(format!("```lgm\n{}.{name} = {value}\n```", definition.name))

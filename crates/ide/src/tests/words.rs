@@ -123,3 +123,22 @@ fn values_in_si_are_those_of_the_model_in_any_unit() {
     }
     assert!(found.with_values(&|_| None).is_none());
 }
+
+#[test]
+fn symbolic_equations_are_of_the_flat_model_at_hand() {
+    let found = snapshot(
+        "model M { param L = 2 [mH]; input u; node a : electrical; s : VoltageSource(u) a -> gnd; l : Inductor(L) a -> gnd; }",
+    );
+    let own = found.compilation();
+    let symbolic = own.symbolic();
+    assert!(std::ptr::eq(
+        own.model().expect("a model"),
+        symbolic.model().expect("a model")
+    ));
+    assert!(std::ptr::eq(
+        own.bond_graph().expect("a graph"),
+        symbolic.bond_graph().expect("a graph")
+    ));
+    assert!(std::sync::Arc::ptr_eq(symbolic, own.symbolic()));
+    assert!(symbolic.request().equations.symbolic && !own.request().equations.symbolic);
+}
