@@ -255,6 +255,27 @@ fn programs_with_modes_have_no_warnings_when_optimised() {
 }
 
 #[test]
+fn a_fast_pole_in_one_combination_is_told() {
+    // With all diodes blocking, at the start, no pole is fast; with both conducting, 1 Mohm and two coils of 1 mH make 1 ns.
+    let warned = |leak: &str| {
+        let scratch = tempfile::tempdir().unwrap();
+        let (file, folder) = (scratch.path().join("floating.lgm"), scratch.path().join("code"));
+        let text = format!(
+            "import switching; model Floating {{ node a, b, p, n : electrical; s : VoltageSource(325*sin(314*time)) a -> gnd; \
+             line : Inductor(1 [mH]) a -> b; d1 : IdealDiode() b -> p; d2 : IdealDiode() n -> gnd; choke : Inductor(1 [mH]) p -> n; \
+             load : Resistor(20) p -> n; leak : Resistor({leak}) n -> gnd; output v = across(load); experiment {{ stop = 0.1 [s]; }} }}"
+        );
+        fs::write(&file, text).unwrap();
+        let [file, folder] = [file, folder].map(|path| path.display().to_string());
+        let (_, said, code) = support::program::said("emit", &[&file, "--target", "c", "-o", &folder]);
+        assert_eq!(code, Some(0), "{said}");
+        said.contains("LGM0935") && said.contains("there is a pole at -1.00002e9 1/s")
+    };
+    assert!(warned("1 [Mohm]"));
+    assert!(!warned("1 [kohm]"));
+}
+
+#[test]
 fn cvode_is_for_stiff_models() {
     let has_cvode = |text: &str| {
         let scratch = tempfile::tempdir().unwrap();

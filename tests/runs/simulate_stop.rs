@@ -35,7 +35,7 @@ fn a_run_without_a_stop_is_as_long_as_its_slowest_mode_asks_for() {
         assert!(
             reported.contains("LGM0936")
                 && reported.contains("five time constants")
-                && reported.contains(&format!("write `--stop {}`", lgm::diagnostic::six_digits(last))),
+                && reported.contains(&format!("run it with `--stop {}`", lgm::diagnostic::six_digits(last))),
             "{reported}"
         );
     }

@@ -234,6 +234,9 @@ fn changing_package(
         Target::Rust => rust::package(&subject, changing),
         _ => c::package(&subject, options, changing),
     };
+    package
+        .warnings
+        .extend(c::stability::too_many_steps(&subject, gathered.systems()));
     package.sort();
     Ok(package)
 }

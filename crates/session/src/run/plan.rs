@@ -191,7 +191,7 @@ pub fn length_by_modes(
         system.model, found.seconds
     );
     let stop = six_digits(start + found.seconds);
-    let help = format!("write `--stop {stop}`, or another time, or `experiment {{ stop = {stop} [s]; }}` in the model");
+    let help = format!("write `experiment {{ stop = {stop} [s]; }}` in the model, or run it with `--stop {stop}`");
     let remark = Diagnostic::information(Code::LGM0936, message).note(format!("{why}, rounded up{about}"));
     diagnostics.push(remark.help(help));
     Ok(found.seconds)

@@ -1,10 +1,10 @@
-//! Checks whether fixed steps are short enough for the poles of a model.
+//! Checks how short the steps of an explicit method must be for the poles of a model.
 
 use crate::code::subject::Subject;
 use crate::code::trials::UNKNOWN_SPAN;
 use lgm_analysis::poles;
-use lgm_kernels::Arguments;
-use lgm_model::system::SparseMatrix;
+use lgm_kernels::{Arguments, KernelOptions, Kernels};
+use lgm_model::system::{SparseMatrix, StateSystem};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 use num_complex::Complex;
@@ -25,7 +25,7 @@ const GROWTH_NOISE: f64 = 1e-9;
 /// Returns a warning if a fixed step amplifies a mode that does not grow in the model; none if no mode is affected or
 /// the poles are unknown, which is the case for large models and models with algebraic loops.
 pub(super) fn warning(subject: &Subject<'_>, step: f64) -> Option<Diagnostic> {
-    let found = poles_at_start(subject)?.into_iter();
+    let found = poles_at_start(subject.system, &subject.kernels)?.into_iter();
     let steady = found.filter(|pole| pole.norm() > 0.0 && pole.re <= GROWTH_NOISE * pole.norm());
     let bounds = steady.map(|pole| (longest_step(pole), pole));
     let (longest, pole) = bounds.min_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -58,7 +58,7 @@ pub(super) fn is_stiff(subject: &Subject<'_>) -> bool {
 
 /// Returns the same; `None` if the poles are unknown.
 pub(in crate::code) fn stiffness(subject: &Subject<'_>) -> Option<bool> {
-    let found = poles_at_start(subject)?;
+    let found = poles_at_start(subject.system, &subject.kernels)?;
     let (start, stop, _) = subject.plan();
     let span = stop.map_or(UNKNOWN_SPAN, |stop| stop - start);
     let decaying = found.into_iter().filter(|pole| pole.re < -GROWTH_NOISE * pole.norm());
@@ -66,14 +66,43 @@ pub(in crate::code) fn stiffness(subject: &Subject<'_>) -> Option<bool> {
     Some(span / shortest > MANY_STEPS)
 }
 
-/// Returns the eigenvalues of the Jacobian of the rates, with the states at their initial values and all inputs zero.
-fn poles_at_start(subject: &Subject<'_>) -> Option<Vec<Complex<f64>>> {
-    let system = subject.system;
-    let size = system.states.len();
-    if size == 0 || size > MOST || subject.unknowns() > 0 || system.equations.mass_matrix.is_some() {
+/// An explicit method that needs more steps than this for its stability takes minutes.
+const TOO_MANY_STEPS: f64 = 1_000_000.0;
+
+/// Returns a warning if the run of emitted code, which is explicit, needs too many steps for its stability in one of the given
+/// combinations of modes.
+pub(in crate::code) fn too_many_steps(
+    subject: &Subject<'_>,
+    combinations: impl Iterator<Item = StateSystem>,
+) -> Option<Diagnostic> {
+    let (start, stop, _) = subject.plan();
+    let span = stop.map_or(UNKNOWN_SPAN, |stop| stop - start);
+    let interpreted = KernelOptions { native: false };
+    let poles = combinations.filter_map(|system| poles_at_start(&system, &Kernels::new(&system, &interpreted)));
+    let decaying = poles.flatten().filter(|pole| pole.re < -GROWTH_NOISE * pole.norm());
+    let steps = decaying.map(|pole| (span / longest_step(pole), pole));
+    let (steps, pole) = steps.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    if steps <= TOO_MANY_STEPS {
         return None;
     }
-    let kernels = &subject.kernels;
+    let message = format!(
+        "a run of this code over {} s may need {} steps: its method is explicit, and in some modes there is a pole at {} 1/s",
+        six_digits(span),
+        six_digits(steps.ceil()),
+        in_words(pole)
+    );
+    let help = "remove the fast dynamics from the model, such as a large resistor in series with coils, or use `lgm simulate`, \
+                whose methods for stiff equations take long steps";
+    Some(Diagnostic::warning(Code::LGM0935, message).help(help))
+}
+
+/// Returns the eigenvalues of the Jacobian of the rates, with the states at their initial values and all inputs zero.
+fn poles_at_start(system: &StateSystem, kernels: &Kernels) -> Option<Vec<Complex<f64>>> {
+    let size = system.states.len();
+    let (loops, mass) = (&system.equations.loops, &system.equations.mass_matrix);
+    if size == 0 || size > MOST || !loops.is_empty() || mass.is_some() {
+        return None;
+    }
     let parameters = kernels.parameters(&[]);
     let inputs = vec![0.0; system.inputs.len()];
     let start = Arguments {
