@@ -1,7 +1,7 @@
 //! The right-hand side of several families of models, in nanoseconds per state, compared with a handwritten C loop; and
 //! the time to compile the kernels.
 //!
-//! `cargo bench --bench rhs` prints the rows of the table in docs/simulation-speed.md. Numbers of cells are optional
+//! `cargo bench --features native --bench rhs` prints the rows of the table in docs/simulation-speed.md. Numbers of cells are optional
 //! arguments: `-- 100 1000`.
 
 #[path = "families.rs"]

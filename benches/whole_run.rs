@@ -1,7 +1,7 @@
 //! Whole runs compared with the same solver over a handwritten closure, and with SciPy and CVODE, at equal measured
 //! error; right-hand sides compared with loops in C; and compile times.
 //!
-//! `cargo bench --bench whole_run` writes the tables of docs/simulation-speed.md and draws docs/simulation-speed.svg.
+//! `cargo bench --features native --bench whole_run` writes the tables of docs/simulation-speed.md and draws docs/simulation-speed.svg.
 //! With numbers of states or names of families, as in `-- 100 1000 chain`, it prints the tables and writes nothing.
 //! Both sides take the same steps of Tsitouras 5(4) at the same tolerances over vectors of the same library, so the
 //! difference is the right side and the overhead of a run.

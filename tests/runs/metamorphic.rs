@@ -70,7 +70,7 @@ fn random_models_keep_their_rows() {
     let seeds = first_seed()..first_seed() + many(MODELS);
     let tally: Tally = match is_campaign() {
         true => campaign(seeds, &asked_for(), per_model()),
-        false => campaign(seeds, &Relation::SETTLED, RELATIONS),
+        false => campaign(seeds, Relation::SETTLED, RELATIONS),
     };
     println!("{tally}");
     assert!(tally.failures.is_empty(), "{}", tally.failures.join("\n"));
