@@ -1,9 +1,9 @@
 //! Rows to matrices and equations.
 
+use crate::assembly::outputs::OutputRow;
+use crate::assembly::run::Run;
 use crate::causality::elimination::Row;
 use crate::decimals::shortest_decimal;
-use crate::formulation::outputs::OutputRow;
-use crate::formulation::run::Run;
 use crate::formulation::shared_arena::SharedArena;
 use crate::simplification::shorten::{Shortening, is_shorter};
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, to_f64};

@@ -9,11 +9,11 @@ mod linear;
 
 use super::definitions::ranges::is_defined_everywhere;
 use super::definitions::{Blame, Definition, Definitions, Value};
-use crate::diagnosis::refusal::Failure;
-use crate::formulation::assemble::Obstacle;
+use crate::assembly::assemble::Obstacle;
+use crate::assembly::linearity::varies;
+use crate::assembly::refusal::Failure;
 use crate::formulation::matrices::is_negative;
 use crate::formulation::shared_arena::SharedArena;
-use crate::nonlinear::linearity::varies;
 use crate::simplification::shorten::is_large;
 use components::components;
 use indexmap::IndexMap;

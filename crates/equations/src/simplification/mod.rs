@@ -2,7 +2,4 @@
 
 pub(crate) mod angles;
 pub(crate) mod factor;
-pub(crate) mod inline;
-pub(crate) mod masses;
-pub(crate) mod present;
 pub(crate) mod shorten;

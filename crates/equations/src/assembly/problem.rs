@@ -1,9 +1,8 @@
 //! The subject of formulation, for all stages from causality to verification.
 
+use crate::assembly::states::StateRequest;
 use crate::bond::BondGraph;
 use crate::causality::Causality;
-use crate::state_selection::states::StateRequest;
-use crate::verification::equation::Flat;
 use lgm_model::Model;
 
 /// Beyond this many storage ports, numbers are computed in doubles instead of exact rationals.
@@ -19,17 +18,6 @@ pub(crate) struct Problem<'a> {
     pub(crate) graph: &'a BondGraph,
     pub(crate) causality: &'a Causality,
     pub(crate) states: StateRequest,
-}
-
-impl<'a> Problem<'a> {
-    /// Returns the equations of the flat graph.
-    pub(crate) fn flat(&self) -> Flat<'a> {
-        Flat {
-            model: self.model,
-            graph: self.graph,
-            structure: &self.causality.structure,
-        }
-    }
 }
 
 /// Returns true if numbers are computed in exact rationals.

@@ -1,7 +1,7 @@
 //! Equations of motion as people write them: masses times accelerations on the left, forces on the right.
 
+use crate::nonlinear::inline::{READABLE, inlined, named_length};
 use crate::nonlinear::loops::{MassRow, Resolved};
-use crate::simplification::inline::{READABLE, inlined, named_length};
 use crate::simplification::shorten::{Shortening, is_large};
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text, to_f64};
 use lgm_model::system::{Assignment, MassEquation, MassForm, StateSystem};

@@ -1,5 +1,6 @@
 //! The causality used to formulate the equations of a model, for display.
 
+use crate::assembly::linearity;
 use crate::bond::{BondGraph, Origin};
 use crate::causality::relation::co_energy;
 use crate::causality::scap::{Assignment, Undetermined, strokes};
@@ -49,7 +50,7 @@ pub struct Influences {
 pub fn assigned<'m>(model: &'m Model, graph: &'m BondGraph, options: &Options) -> Assigned<'m> {
     let mut diagnostics = Vec::new();
     let retain = retained(model, options, &mut diagnostics);
-    if nonlinear::applies(model) {
+    if linearity::applies(model) {
         let (model, graph, causality) = nonlinear::assigned(model, &retain, &mut diagnostics);
         return Assigned {
             model: Cow::Owned(model),

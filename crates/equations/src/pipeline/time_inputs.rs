@@ -10,12 +10,12 @@
 //! the start.
 
 use crate::bond::BondGraph;
-use crate::formulation::driver::formulate_with_known_starts;
-use crate::index_reduction::dependence::dependence;
 use crate::index_reduction::input_owner::{Owner, owner, owner_of_law};
 use crate::index_reduction::read::Dependence;
-use crate::initialisation::switched::with_switched;
 use crate::options::Options;
+use crate::pipeline::dependence::dependence;
+use crate::pipeline::driver::formulate_with_known_starts;
+use crate::pipeline::switched::with_switched;
 use lgm_algebra::expr::{ExprId, Function, Node, Relation, SymbolId, SymbolKind};
 use lgm_model::system::StateSystem;
 use lgm_model::{Dissipator, Input, Law, Model, Signal};

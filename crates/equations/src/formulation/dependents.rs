@@ -1,10 +1,10 @@
 //! The report on dependent storage: the variables that determine it, and the equivalent parameter (McCalla 1991, eq. 18).
 
+use crate::assembly::states::storage_row;
 use crate::causality::Causality;
 use crate::causality::elimination::Row;
 use crate::formulation::matrices::{LONGEST_WRITTEN, Present};
 use crate::index_reduction::Known;
-use crate::state_selection::states::storage_row;
 use lgm_algebra::expr::{ExprId, Exprs};
 use lgm_algebra::units::Dimension;
 use lgm_model::system::DependentStorage;

@@ -13,12 +13,12 @@
 //! dependent nonlinear storage. With constant factors `P_k = sum of M_kl x_l + sum of c_j z_j + sum of d_s u_s` is the
 //! state, and `P_k' = -rest`.
 
+use crate::assembly::linearity::varies;
 use crate::causality::elimination::Row;
+use crate::formulation::dependent_starts::port_name;
 use crate::formulation::frame::total_state;
 use crate::formulation::matrices::{Present, is_negative};
 use crate::index_reduction::Reduced;
-use crate::initialisation::dependent_starts::port_name;
-use crate::nonlinear::linearity::varies;
 use crate::nonlinear::prepare::Prepared;
 use crate::parameter_values::parameter_numbers;
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind};

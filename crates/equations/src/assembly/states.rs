@@ -1,7 +1,7 @@
 //! The state variable of each storage, and the resulting change of variables.
 
+use crate::assembly::assemble::Assembled;
 use crate::causality::elimination::{Row, add_scaled, scaled};
-use crate::formulation::assemble::Assembled;
 use crate::index_reduction::{Reduced, substitute};
 use lgm_algebra::expr::Evaluated;
 use lgm_algebra::{Field, FromExpression};

@@ -4,13 +4,14 @@
 //! dependencies of each rate and of each output. A nonlinear model is followed through the definitions that its
 //! equations would be made of.
 
+use crate::assembly::linearity;
+use crate::assembly::outputs::{Plan, without_nonlinear_outputs};
+use crate::assembly::problem::Problem;
+use crate::assembly::run::{Run, run_sharing_many};
 use crate::bond::BondGraph;
 use crate::causality::Request;
 use crate::causality::elimination::Row;
 use crate::formulation::frame;
-use crate::formulation::outputs::{Plan, without_nonlinear_outputs};
-use crate::formulation::problem::Problem;
-use crate::formulation::run::{Run, run_sharing_many};
 use crate::index_reduction::read::{Dependence, Read};
 use crate::nonlinear;
 use crate::options::Options;
@@ -32,7 +33,7 @@ pub(crate) fn dependence(model: &Model, graph: &BondGraph, options: &Options) ->
     let model = linear_model.as_ref().unwrap_or(model);
     options.go_on().ok()?;
     let retain = retained(model, options, &mut Vec::new());
-    if nonlinear::applies(model) {
+    if linearity::applies(model) {
         return nonlinear::dependence(model, options, &retain);
     }
     let request = Request::retaining(retain);

@@ -1,9 +1,9 @@
 //! Outputs as rows: measured variables, `der(..)`, and `int(..)` with the states that are added for it (language 9).
 
+use crate::assembly::assemble::{Assembled, is_variable};
+use crate::assembly::holders::{Held, Holders};
 use crate::causality::Causality;
 use crate::causality::elimination::{Row, RowSum};
-use crate::formulation::assemble::{Assembled, is_variable};
-use crate::state_selection::holders::{Held, Holders};
 use lgm_algebra::expr::{Affine, Evaluated, ExprId, Exprs, Function, Node};
 use lgm_algebra::{Field, FromExpression};
 use lgm_model::Model;

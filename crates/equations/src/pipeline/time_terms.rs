@@ -4,7 +4,7 @@
 //! locations: `f + g` in one expression and `-2*f` in another are the two inputs f and g.
 
 use crate::index_reduction::input_owner::owner;
-use crate::index_reduction::time_inputs::TimeInputs;
+use crate::pipeline::time_inputs::TimeInputs;
 use lgm_algebra::expr::{ExprId, Node, SymbolId, SymbolKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 

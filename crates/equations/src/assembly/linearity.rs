@@ -1,7 +1,7 @@
 //! Linear models: those whose rows have constant coefficients.
 
-use crate::formulation::assemble;
-use crate::formulation::outputs;
+use crate::assembly::assemble;
+use crate::assembly::outputs;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolKind};
 use lgm_model::{Dissipator, Law, Matrix, Model};
 

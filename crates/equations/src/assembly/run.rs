@@ -1,13 +1,13 @@
 //! One run of reduction and assembly over one field, and the allowed number of entries of its rows.
 
+use crate::assembly::assemble::{Assembled, Columns, assemble};
+use crate::assembly::outputs::{OutputRow, Plan, integrands, outputs};
+use crate::assembly::problem::Problem;
+use crate::assembly::refusal::Failure;
+use crate::assembly::states::change_states;
 use crate::causality::elimination::Row;
 use crate::causality::structure::measure_columns;
-use crate::diagnosis::refusal::Failure;
-use crate::formulation::assemble::{Assembled, Columns, assemble};
-use crate::formulation::outputs::{OutputRow, Plan, integrands, outputs};
-use crate::formulation::problem::Problem;
 use crate::index_reduction::{Refusal, Solve, reduce};
-use crate::state_selection::states::change_states;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolKind};
 use lgm_algebra::{Field, FromExpression, Sampled, Sharing};
 use lgm_model::{Law, Model};

@@ -1,11 +1,13 @@
 //! Initial values of dependent storage: each is a constraint on the initial values of the states (language 9).
 
+use crate::assembly::assemble::is_variable;
+use crate::assembly::run::Run;
 use crate::causality::Causality;
-use crate::formulation::run::Run;
 use crate::state_selection::links::Links;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
 use lgm_model::system::{StartConstraint, StateSystem};
 use lgm_model::{Law, Model, PortId, StateChoice, StorageForm};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Returns each `start` given on dependent storage, and its value from the states, over their symbols.
@@ -82,7 +84,7 @@ fn link<E>(model: &Model, causality: &Causality, system: &StateSystem, run: &Run
 }
 
 /// Returns true if an expression is constant in time and nonzero.
-pub(crate) fn is_over_parameters(exprs: &Exprs, id: ExprId) -> bool {
+fn is_over_parameters(exprs: &Exprs, id: ExprId) -> bool {
     let mut nodes = exprs.reachable(&[id]).into_iter();
     let is_constant = |id: ExprId| match exprs.node(id) {
         Node::Symbol(symbol) => exprs.symbol_info(*symbol).kind == SymbolKind::Parameter,
@@ -93,6 +95,27 @@ pub(crate) fn is_over_parameters(exprs: &Exprs, id: ExprId) -> bool {
         _ => true,
     };
     !exprs.is_zero(id) && nodes.all(is_constant)
+}
+
+/// Returns the initial values of declared states that are known in advance; `None` represents 0.
+pub(crate) fn declared_starts(model: &Model) -> FxHashMap<SymbolId, Option<ExprId>> {
+    let declared = model.integrals.iter();
+    let declared = declared.filter(|integral| integral.is_state() && !integral.is_guess && integral.owner.is_none());
+    declared.map(|integral| (integral.symbol, integral.start)).collect()
+}
+
+/// Returns the part of a source's value that depends only on parameters and on declared states at their initial values;
+/// `None` if it has no such part.
+pub(crate) fn constant_part(
+    exprs: &mut Exprs,
+    value: ExprId,
+    starts: &FxHashMap<SymbolId, Option<ExprId>>,
+) -> Option<ExprId> {
+    let zero = exprs.zero();
+    let at_start = |symbol: SymbolId| starts.get(&symbol).map(|start| start.unwrap_or(zero));
+    let value = exprs.substitute(&[value], at_start)[0];
+    let rest = exprs.affine(value, &is_variable)?.rest;
+    is_over_parameters(exprs, rest).then_some(rest)
 }
 
 /// Returns the factor from co-energy to the variable whose initial value the user gives; `None` if it is 1, as for graph elements.

@@ -1,10 +1,10 @@
 //! Energy variables as states, in the rows of a reduction.
 
+use crate::assembly::refusal::Failure;
+use crate::assembly::states::storage_row;
 use crate::causality::elimination::{Row, add_scaled, scaled};
-use crate::diagnosis::refusal::Failure;
 use crate::formulation::matrices::Present;
 use crate::index_reduction::{Reduced, substitute};
-use crate::state_selection::states::storage_row;
 use lgm_model::Model;
 
 /// Replaces co-energies in every row by the energy variables chosen as states: `z = T^-1 (x - T_u u)`. Returns the rows

@@ -9,12 +9,12 @@
 //! In nonlinear equations, an input that is 0 before the run and 1 in it scales the values of such sources.
 
 use crate::bond::BondGraph;
-use crate::formulation::driver::{KnownStarts, formulate};
-use crate::index_reduction::dependence::dependence;
+use crate::formulation::dependent_starts::constant_part;
 use crate::index_reduction::input_owner::{Owner, owner, owner_of_law};
-use crate::initialisation::impulse_sources::constant_part;
 use crate::options::Options;
 use crate::parameter_values::parameter_values;
+use crate::pipeline::dependence::dependence;
+use crate::pipeline::driver::{KnownStarts, formulate};
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, SymbolKind, to_f64};
 use lgm_model::system::StateSystem;
 use lgm_model::{Input, Law, Model, Output};

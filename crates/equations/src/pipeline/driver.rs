@@ -1,22 +1,22 @@
 //! The drivers: one run of reduction and assembly for each required number system.
 
+use crate::assembly::assemble::Obstacle;
+use crate::assembly::outputs::{Plan, integrands, without_nonlinear_outputs};
+use crate::assembly::problem::{Problem, is_small};
+use crate::assembly::refusal::Failure;
+use crate::assembly::run::{EXPRESSIONS, Run, is_controlled, run, run_sharing, run_sharing_many};
 use crate::bond::{self, BondGraph};
 use crate::causality::Request;
-use crate::diagnosis::refusal::Failure;
 use crate::diagnosis::singular;
 use crate::diagnosis::values;
-use crate::formulation::assemble::Obstacle;
 use crate::formulation::blocks::block_form;
+use crate::formulation::dependent_starts;
+use crate::formulation::dependents;
 use crate::formulation::frame;
 use crate::formulation::matrices::{self, Present};
-use crate::formulation::outputs::{Plan, integrands, without_nonlinear_outputs};
-use crate::formulation::problem::{Problem, is_small};
-use crate::formulation::run::{EXPRESSIONS, Run, is_controlled, run, run_sharing, run_sharing_many};
 use crate::formulation::shared_arena::SharedArena;
 use crate::index_reduction::Refusal;
-use crate::index_reduction::dependents;
 use crate::initialisation::conditions::Conditions;
-use crate::initialisation::dependent_starts;
 use crate::initialisation::start_values::find_starts;
 use crate::options::Options;
 use crate::parameter_values::{parameter_values, sampled};
@@ -121,7 +121,7 @@ fn formulate_model(
 ) -> (Option<StateSystem>, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     let retain = retained(model, options, &mut diagnostics);
-    if crate::nonlinear::applies(model) {
+    if crate::assembly::linearity::applies(model) {
         let system = crate::nonlinear::formulate(model, options, &retain, links, &mut diagnostics);
         return (system.filter(|_| !has_errors(&diagnostics)), diagnostics);
     }

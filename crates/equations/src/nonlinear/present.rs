@@ -1,12 +1,12 @@
 //! Ordered definitions: short ones are substituted, lowest terms are used if shorter, and repeated expressions get names.
 
+use crate::assembly::linearity::varies;
 use crate::formulation::matrices::is_worth_a_name;
 use crate::nonlinear::definitions::Blame;
-use crate::nonlinear::linearity::varies;
+use crate::nonlinear::inline::{READABLE, inlined, named_length};
 use crate::nonlinear::loops::{LoopBlock, Resolved};
+use crate::nonlinear::masses::mass_form;
 use crate::nonlinear::names::measure_name;
-use crate::simplification::inline::{READABLE, inlined, named_length};
-use crate::simplification::masses::mass_form;
 use crate::simplification::shorten::{LARGE, Shortening, lowest_terms};
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text, to_f64};
 use lgm_model::system::{AlgebraicLoop, Assignment, LinearForm, RateBlock, SparseMatrix, StateSystem};

@@ -1,8 +1,8 @@
 //! Integrals that states hold: a multiple of one state, or a sum over the states of one storage field.
 
+use crate::assembly::assemble::Assembled;
 use crate::causality::Causality;
 use crate::causality::elimination::{Row, add_scaled, find};
-use crate::formulation::assemble::Assembled;
 use crate::parameter_values::parameter_numbers;
 use lgm_algebra::expr::{Evaluated, ExprId, Exprs, Node, SymbolKind};
 use lgm_algebra::{Field, solve};

@@ -1,9 +1,9 @@
 //! Messages to the user if no equations can be derived.
 
-use crate::formulation::assemble::Obstacle;
-use crate::formulation::outputs::OutputFault;
+use crate::assembly::assemble::Obstacle;
+use crate::assembly::outputs::OutputFault;
+use crate::assembly::states::Fault;
 use crate::index_reduction::Refusal;
-use crate::state_selection::states::Fault;
 use lgm_algebra::expr::Evaluated;
 use lgm_model::{ElementId, Measure, Model};
 use lgm_source::Span;

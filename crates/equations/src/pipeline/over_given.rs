@@ -1,10 +1,10 @@
 //! Variables of the graph in terms of the given variables at its ports, as expressions.
 
-use crate::causality::assigned::Assigned;
+use crate::assembly::linearity;
 use crate::formulation::matrices::Present;
 use crate::index_reduction::{Layout, UNDETERMINED, solve_structure};
-use crate::nonlinear;
 use crate::parameter_values::parameter_values;
+use crate::pipeline::assigned::Assigned;
 use lgm_algebra::expr::{ExprId, Exprs};
 use lgm_algebra::{ExactValues, RationalFunctions};
 use lgm_model::PortId;
@@ -23,7 +23,7 @@ impl Assigned<'_> {
         if !self.is_sound {
             return None;
         }
-        match self.general || nonlinear::applies(&self.model) {
+        match self.general || linearity::applies(&self.model) {
             true => self.rows_in(&mut RationalFunctions::default(), exprs, wanted),
             // The structure is valid only for these values.
             false => self.rows_in(&mut ExactValues::new(parameter_values(&self.model)), exprs, wanted),
