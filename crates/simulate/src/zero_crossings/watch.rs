@@ -2,9 +2,9 @@
 //! between the ends of a step.
 
 use crate::motion::Motion;
-use crate::run::scales::Scales;
+use crate::motion::scales::Scales;
 use crate::solvers::solver::{Solver, SolverFault};
-use crate::switching::instants::{Instants, Piece};
+use crate::zero_crossings::instants::{Instants, Piece};
 use lgm_equations::switching::Condition;
 use lgm_kernels::Kernel;
 use lgm_runtime::events::looks::{LOOKS, Look, Watched, about_zero, first_within, is_at_rest};

@@ -1,7 +1,7 @@
 //! Newton's iteration on the algebraic loops of a run, from the last solution on.
 
-use crate::solvers::linear_factors::pattern;
-use crate::solvers::linear_factors::{Balanced, Factor, Singular};
+use crate::linear_factors::pattern;
+use crate::linear_factors::{Balanced, Factor, Singular};
 use lgm_kernels::{Arguments, Kernel, SparseKernel};
 use lgm_numerics::newton::{LEAP, leave_rest};
 use lgm_runtime::loops::{ITERATIONS, OVER_BENDS, ROUNDINGS};

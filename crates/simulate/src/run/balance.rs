@@ -23,7 +23,7 @@ impl Balance {
         self.supplied - self.dissipated - self.stored - self.lost
     }
 
-    pub(super) fn add(&mut self, part: &Balance) {
+    pub(crate) fn add(&mut self, part: &Balance) {
         self.supplied += part.supplied;
         self.dissipated += part.dissipated;
         self.lost += part.lost;

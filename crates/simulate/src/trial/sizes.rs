@@ -1,9 +1,9 @@
 //! The magnitudes of states in a short separate run, for use by another solver.
 
 use crate::Sink;
+use crate::motion::scales::SHARE;
 use crate::plan::{Plan, Silent, Stop};
 use crate::run::expected::OrUnit;
-use crate::run::scales::SHARE;
 use crate::simulator::Simulator;
 use lgm_kernels::Kernels;
 use lgm_model::system::StateSystem;

@@ -8,8 +8,8 @@
 use crate::inputs::signals::Signals;
 use crate::plan::{Plan, Silent, Sink, Stop};
 use crate::run::expected::OrUnit;
-use crate::run::trial::STEPS;
 use crate::simulator::Simulator;
+use crate::trial::sizes::STEPS;
 use lgm_algebra::expr::{End, ExprId, Exprs, Function, Guarded, Node};
 use lgm_kernels::{KernelOptions, Kernels};
 use lgm_model::system::{Quantity, StateSystem};

@@ -5,10 +5,10 @@ use crate::loops::singular::Position;
 use crate::loops::solution_branch::{Branch, End};
 use crate::motion::FaultKind;
 use crate::plan::Method;
+use crate::run::ahead::{AHEAD, Slope};
 use crate::run::course::Run;
 use crate::run::piece::Piece;
 use crate::solvers::solver::{Solver, SolverFault};
-use crate::zero_crossings::ahead::{AHEAD, Slope};
 use lgm_runtime::branch::{APART, INSTANT};
 
 /// Failures within this fraction of the run count as one location: each method is tried there once.
