@@ -26,11 +26,11 @@ pub enum Meaning {
 pub struct Kernels {
     list: Vec<Meaning>,
     variables: FxHashMap<Meaning, Variable>,
-    pub(super) squares: FxHashMap<Variable, RationalFunction>,
+    pub(crate) squares: FxHashMap<Variable, RationalFunction>,
     /// The values of the variables other than symbols at a point of the prime field.
     images: Vec<Option<u64>>,
     /// True if some variables depend on each other without a known relation, as cosines of several angles may.
-    pub(super) may_depend: bool,
+    pub(crate) may_depend: bool,
 }
 
 impl Kernels {
@@ -69,17 +69,17 @@ impl Kernels {
     }
 
     /// Returns the value of a variable other than a symbol at a point of the prime field.
-    pub(super) fn image(&self, variable: Variable) -> Option<u64> {
+    pub(crate) fn image(&self, variable: Variable) -> Option<u64> {
         self.images[variable.0.checked_sub(FIRST_KERNEL)? as usize]
     }
 
     /// Returns true if a variable is the root of an integer.
-    pub(super) fn is_root(&self, variable: Variable) -> bool {
+    pub(crate) fn is_root(&self, variable: Variable) -> bool {
         matches!(self.meaning(variable), Meaning::Root(_))
     }
 
     /// Returns the variable with this meaning, new or existing, with its value at a point of the prime field.
-    pub(super) fn variable(&mut self, meaning: Meaning, image: Option<u64>) -> Variable {
+    pub(crate) fn variable(&mut self, meaning: Meaning, image: Option<u64>) -> Variable {
         if let Meaning::Symbol(symbol) = meaning {
             return Kernels::symbol(symbol);
         }
@@ -105,7 +105,7 @@ impl Kernels {
     }
 
     /// Returns the other function of a pair related by a sum of squares, such as sine and cosine.
-    pub(super) fn partner(function: Function) -> Option<Function> {
+    pub(crate) fn partner(function: Function) -> Option<Function> {
         match function {
             Function::Sin => Some(Function::Cos),
             Function::Cos => Some(Function::Sin),
@@ -116,7 +116,7 @@ impl Kernels {
     }
 
     /// Returns the variable of a function of a pair, and records `sin(x)^2 = 1 - cos(x)^2` or the hyperbolic relation.
-    pub(super) fn paired(&mut self, function: Function, argument: ExprId, images: Option<(u64, u64)>) -> Variable {
+    pub(crate) fn paired(&mut self, function: Function, argument: ExprId, images: Option<(u64, u64)>) -> Variable {
         let (even, odd) = match function {
             Function::Sin | Function::Cos => (Function::Cos, Function::Sin),
             _ => (Function::Cosh, Function::Sinh),
@@ -140,7 +140,7 @@ impl Kernels {
         first
     }
 
-    pub(super) fn has_relations(&self) -> bool {
+    pub(crate) fn has_relations(&self) -> bool {
         !self.squares.is_empty()
     }
 
@@ -150,7 +150,7 @@ impl Kernels {
     }
 
     /// Returns the last variable whose square can be replaced in the polynomial.
-    pub(super) fn reducible(&self, polynomial: &Polynomial) -> Option<Variable> {
+    pub(crate) fn reducible(&self, polynomial: &Polynomial) -> Option<Variable> {
         let degrees = polynomial.degrees();
         polynomial
             .variables()

@@ -1,12 +1,12 @@
 //! Linear systems over rational functions without fractions: rows of polynomials, kept free of common factors.
 
-use super::solve::{Rows, augmented, eliminate_rows, entry};
-use super::sparse::{Sharing, eliminate};
-use crate::linear::row::{Row, Singular};
+use crate::linear::solve::{Rows, augmented, eliminate_rows, entry};
+use crate::linear::sparse::{Sharing, eliminate};
 use crate::polynomials::gcd::{gcd, gcd_list};
 use crate::polynomials::polynomial::Polynomial;
 use crate::rational::rational_function::RationalFunction;
 use crate::rational::rational_functions::RationalFunctions;
+use crate::row::{Row, Singular};
 use std::collections::BTreeSet;
 
 /// Solves one block `A X = B` over rational functions. Rows are first cleared of denominators; elimination is then polynomial arithmetic
