@@ -3,7 +3,7 @@
 //! Equations are linear in effort and flow of n scalar ports and their rates. In `E0 e + F0 f + E1 e' + F1 f' = c` the pattern of the four
 //! matrices determines the law, independent of names.
 
-use crate::laws::linear::{Linear, NotLinear, linear_forms};
+use crate::law_forms::linear::{Linear, NotLinear, linear_forms};
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId};
 use lgm_algebra::{Field, PrimeField};
 use lgm_model::{Dissipator, Law, Matrix, StorageForm, Variable};

@@ -1,7 +1,7 @@
 //! Texts embedded in the program: the modules of the standard library, and the pages of codes.
 
 use crate::context::{Refusal, invalid};
-use crate::protocol::uri::LIBRARY;
+use crate::uri::LIBRARY;
 use lgm_ide::LIBRARY as MODULES;
 use lgm_source::codes::{Code, page};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Algebraic loops: the elements whose laws must be solved simultaneously, and the solution method.
 
-use crate::equations::storage::listed;
+use crate::snapshot::storage::listed;
 use lgm_compilation::Compilation;
 
 /// For models with more elements than this, hovers show no causal paths: following them takes too long.

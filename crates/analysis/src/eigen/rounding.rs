@@ -8,13 +8,13 @@ use num_complex::Complex;
 pub(crate) type Vector = DVector<Complex<f64>>;
 
 /// Entries of a vector below this fraction of its largest entry are round-off.
-pub(super) const ROUNDING: f64 = 1e-13;
+pub(crate) const ROUNDING: f64 = 1e-13;
 
 /// Sweeps of the balancing of units.
 const SWEEPS: usize = 40;
 
 /// Returns units of the states in which the rows and columns of A have similar magnitudes.
-pub(super) fn units(a: &SparseMatrix<f64>) -> Vec<f64> {
+pub(crate) fn units(a: &SparseMatrix<f64>) -> Vec<f64> {
     let size = a.rows.len();
     let mut units = vec![1.0_f64; size];
     let (mut rows, mut columns) = (vec![0.0; size], vec![0.0; size]);
@@ -48,7 +48,7 @@ pub(super) fn units(a: &SparseMatrix<f64>) -> Vec<f64> {
 }
 
 /// Sets entries to zero that are round-off relative to the largest entry of their column, in the given units.
-pub(super) fn clean(columns: &mut DMatrix<Complex<f64>>, unit: &dyn Fn(usize) -> f64) {
+pub(crate) fn clean(columns: &mut DMatrix<Complex<f64>>, unit: &dyn Fn(usize) -> f64) {
     for mut column in columns.column_iter_mut() {
         let sizes: Vec<f64> = column
             .iter()
@@ -65,13 +65,13 @@ pub(super) fn clean(columns: &mut DMatrix<Complex<f64>>, unit: &dyn Fn(usize) ->
 }
 
 /// Removes the real or imaginary part if it is round-off relative to the other part.
-pub(super) fn without_rounding(value: Complex<f64>, share: f64) -> Complex<f64> {
+pub(crate) fn without_rounding(value: Complex<f64>, share: f64) -> Complex<f64> {
     let least = share * value.norm();
     let part = |part: f64| if part.abs() <= least { 0.0 } else { part };
     Complex::new(part(value.re), part(value.im))
 }
 
 /// Removes such parts from all entries.
-pub(super) fn parts_without_rounding(vector: &Vector) -> Vector {
+pub(crate) fn parts_without_rounding(vector: &Vector) -> Vector {
     vector.map(|value| without_rounding(value, ROUNDING))
 }

@@ -3,8 +3,8 @@
 //! Rows of A that are dependent over a prime field are dependent for the exact values. Their states follow from the others and from
 //! conserved quantities, and are eliminated, each with a pole at 0. The remaining matrix has all other poles.
 
-use super::multiple::with_multiple_poles;
-use super::poles::{balance, diagonal_blocks, eigenvalues, poles};
+use crate::eigen::multiple::with_multiple_poles;
+use crate::eigen::poles::{balance, diagonal_blocks, eigenvalues, poles};
 use crate::prime::{add_multiple, of_system, transposed};
 use crate::state_space::StateSpace;
 use crate::values::dense;

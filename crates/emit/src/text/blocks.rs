@@ -1,7 +1,7 @@
 //! The equations in block form, as text and as LaTeX: vectors of states, and the matrices that multiply them in brackets.
 
-use super::{MatrixOptions, double, expression, significant};
 use crate::text::tables::{TextOptions, section, whole_matrix};
+use crate::{MatrixOptions, double, expression, significant};
 use lgm_algebra::expr::{ExprId, Node, print};
 use lgm_model::blocks::{BlockEquation, BlockFactor, BlockForm, BlockMatrix, BlockProduct, BlockTerm, BlockVector};
 use lgm_model::system::StateSystem;
@@ -17,7 +17,7 @@ const LONGEST_ENTRY: u64 = 150;
 const FIRST_ENTRIES: usize = 3;
 
 /// The layout of equations.
-pub(super) trait Notation {
+pub(crate) trait Notation {
     /// Prints the name of a vector or of a single variable.
     fn vector(&self, vector: &BlockVector) -> String;
     /// Prints a time derivative.
@@ -37,7 +37,7 @@ pub(super) trait Notation {
 }
 
 /// Prints both sides of an equation.
-pub(super) fn sides(
+pub(crate) fn sides(
     system: &StateSystem,
     form: &BlockForm,
     equation: &BlockEquation,
@@ -159,7 +159,7 @@ fn added(terms: Vec<(bool, String)>) -> String {
 }
 
 /// Prints a few entries of a vector.
-pub(super) fn some(entries: &[String]) -> String {
+pub(crate) fn some(entries: &[String]) -> String {
     match entries {
         [first, second, .., last] if entries.len() > 4 => format!("{first}, {second}, .., {last}"),
         _ => entries.join(", "),
@@ -168,7 +168,7 @@ pub(super) fn some(entries: &[String]) -> String {
 
 /// Describes the shape of a matrix, and returns the shown entries; `None` represents a gap.
 #[allow(clippy::type_complexity)]
-pub(super) fn shape_and_shown(matrix: &BlockMatrix) -> (String, Vec<Option<(usize, u32, ExprId)>>) {
+pub(crate) fn shape_and_shown(matrix: &BlockMatrix) -> (String, Vec<Option<(usize, u32, ExprId)>>) {
     let entries = &matrix.entries;
     let (rows, columns, stored) = (entries.rows.len(), entries.columns, entries.stored());
     let lists = entries.rows.iter().enumerate();
@@ -265,7 +265,7 @@ impl Notation for Plain<'_> {
 }
 
 /// Prints both sides of equations as plain text.
-pub(super) fn lines(
+pub(crate) fn lines(
     system: &StateSystem,
     form: &BlockForm,
     equations: &[BlockEquation],
@@ -279,7 +279,7 @@ pub(super) fn lines(
 }
 
 /// Prints the block form for a terminal.
-pub(super) fn text(system: &StateSystem, form: &BlockForm, options: &TextOptions, out: &mut String) {
+pub(crate) fn text(system: &StateSystem, form: &BlockForm, options: &TextOptions, out: &mut String) {
     let notation = Plain {
         system,
         numeric: options.matrices.numeric,
@@ -335,7 +335,7 @@ pub(super) fn text(system: &StateSystem, form: &BlockForm, options: &TextOptions
 }
 
 /// The notation for LaTeX formulas.
-pub(super) struct Tex<'a> {
+pub(crate) struct Tex<'a> {
     pub system: &'a StateSystem,
     pub options: MatrixOptions,
 }

@@ -4,7 +4,7 @@ use crate::programs::operation::Space;
 use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_model::system::StateSystem;
 
-/// The positions of symbols' values in [`Arguments`](super::Arguments).
+/// The positions of symbols' values in [`Arguments`](crate::Arguments).
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     /// Indexed by symbol number.

@@ -1,6 +1,6 @@
 //! Poles: the eigenvalues of A.
 
-use super::rounding::without_rounding;
+use crate::eigen::rounding::without_rounding;
 use crate::values::dense;
 use lgm_algebra::strongly_connected;
 use lgm_model::system::SparseMatrix;
@@ -35,7 +35,7 @@ pub(crate) fn eigenvalues(dense: DMatrix<f64>) -> Option<Vec<Complex<f64>>> {
 
 /// Returns the rows of each diagonal block of a square matrix in block-triangular form: the entries of a row lead to its column. Stages
 /// without feedback to earlier stages are such blocks, and round-off in one block moves no pole of another.
-pub(super) fn diagonal_blocks(size: usize, is_entry: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
+pub(crate) fn diagonal_blocks(size: usize, is_entry: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
     let edges: Vec<Vec<usize>> = (0..size)
         .map(|row| (0..size).filter(|column| is_entry(row, *column)).collect())
         .collect();

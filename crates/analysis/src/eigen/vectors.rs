@@ -1,6 +1,6 @@
 //! Right and left eigenvectors, by inverse iteration with joint subspaces for poles that are close together.
 
-use super::rounding::{Vector, clean, units};
+use crate::eigen::rounding::{Vector, clean, units};
 use crate::response::SparseLu;
 use lgm_model::system::SparseMatrix;
 use nalgebra::DMatrix;
@@ -16,22 +16,22 @@ const AWAY: f64 = 1e-7;
 const STEPS: usize = 6;
 
 /// Right vectors of a subspace as columns, and left ones.
-pub(super) type Subspace = (DMatrix<Complex<f64>>, DMatrix<Complex<f64>>);
+pub(crate) type Subspace = (DMatrix<Complex<f64>>, DMatrix<Complex<f64>>);
 
 /// The vectors of one pole.
 #[derive(Clone, Debug)]
-pub(super) struct Vectors {
+pub(crate) struct Vectors {
     /// `A v = pole v`
-    pub(super) right: Vector,
+    pub(crate) right: Vector,
     /// The subspace of all poles close to this one: right vectors as columns, and left ones.
-    pub(super) together: Option<Subspace>,
+    pub(crate) together: Option<Subspace>,
     /// The column of this pole.
-    pub(super) column: usize,
+    pub(crate) column: usize,
 }
 
 /// Returns the vectors of the given poles, which are some or all poles of A. Poles that doubles cannot separate share a basis of their
 /// subspace. `None` if the iteration breaks down.
-pub(super) fn vectors(a: &SparseMatrix<f64>, poles: &[Complex<f64>]) -> Option<Vec<Vectors>> {
+pub(crate) fn vectors(a: &SparseMatrix<f64>, poles: &[Complex<f64>]) -> Option<Vec<Vectors>> {
     let scale = a.rows.iter().flatten().map(|entry| entry.1.abs()).fold(0.0, f64::max);
     let largest = poles.iter().map(|pole| pole.norm()).fold(0.0, f64::max);
     let units = units(a);
@@ -87,7 +87,7 @@ pub(crate) fn vectors_of(a: &DMatrix<f64>, poles: &[Complex<f64>]) -> Option<(Ve
 }
 
 /// `A X`
-pub(super) fn times(a: &SparseMatrix<f64>, x: &DMatrix<Complex<f64>>) -> DMatrix<Complex<f64>> {
+pub(crate) fn times(a: &SparseMatrix<f64>, x: &DMatrix<Complex<f64>>) -> DMatrix<Complex<f64>> {
     let mut product = DMatrix::zeros(a.rows.len(), x.ncols());
     for (row, entries) in a.rows.iter().enumerate() {
         for column in 0..x.ncols() {

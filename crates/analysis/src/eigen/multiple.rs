@@ -16,7 +16,7 @@ const APART: f64 = 4.0;
 
 /// Returns the poles with each multiple pole at its mean, if the exact matrix has multiple poles. Poles that are too close to be
 /// distinguished remain unchanged.
-pub(super) fn with_multiple_poles(mut poles: Vec<Complex<f64>>, exact: &Rows) -> Vec<Complex<f64>> {
+pub(crate) fn with_multiple_poles(mut poles: Vec<Complex<f64>>, exact: &Rows) -> Vec<Complex<f64>> {
     let has_neighbours = (0..poles.len()).any(|at| {
         let is_near = |other: &Complex<f64>| (poles[at] - other).norm() <= NEAR * poles[at].norm();
         poles[at + 1..].iter().any(is_near)

@@ -1,6 +1,6 @@
 //! The energy of storage elements in a mode.
 
-use super::rounding::ROUNDING;
+use crate::eigen::rounding::ROUNDING;
 use lgm_algebra::expr::{SymbolId, SymbolKind, to_f64};
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
 use lgm_model::{ElementId, Law, Measure, Model, Output, PortId, StorageForm, Variable};
@@ -151,7 +151,7 @@ pub(crate) fn energy_matrix(form: &LinearForm<f64>, storage: &[StorageOutputs]) 
 
 /// Returns the fraction of the stored energy in each storage element, averaged over a period; elements with the same name are added up.
 /// Empty if the mode stores no energy, or if storage has a nonlinear law and the motion has no rate.
-pub(super) fn shares(
+pub(crate) fn shares(
     system: &StateSystem,
     storage: &[StorageOutputs],
     pole: Complex<f64>,
