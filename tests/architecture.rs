@@ -14,11 +14,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates from text to equations: no solver, no machine code, no command line, no archive, no terminal, no files, no threads.
-const PURE: [&str; 14] = [
+const PURE: [&str; 15] = [
     "source",
     "syntax",
     "algebra",
     "numerics",
+    "readable",
     "model",
     "elaborate",
     "equations",

@@ -7,7 +7,7 @@
 //! | [`index_reduction`] | graph and causality | the graph without dependent storage |
 //! | `assembly` | the reduced graph | the rows of all state rates and outputs, over one number system |
 //! | `state_selection` | causality; rows, to compare their conditioning | which variables are the states |
-//! | `formulation` | rows | linear equations and matrices, in their shortest form (`simplification`) |
+//! | `formulation` | rows | linear equations and matrices, in their shortest form |
 //! | `nonlinear` | the reduced graph | nonlinear equations: definitions in order, and torn loops |
 //! | `initialisation` | equations and starts | consistent initial values |
 //! | `diagnosis` | a model without equations | the reason, and the responsible elements |
@@ -26,7 +26,6 @@ pub mod index_reduction;
 mod initialisation;
 mod nonlinear;
 mod pipeline;
-mod simplification;
 mod state_selection;
 pub mod switching;
 mod verification;
@@ -50,13 +49,13 @@ pub use lgm_model::system::{
     OperatingPoint, PointValue, Quantity, RateBlock, SparseMatrix, StartConstraint, StartSearch, Starts, State,
     StateSystem, StateVariable,
 };
+pub use lgm_readable::{is_large, lowest_terms};
 pub use nonlinear::names::port_variable_name;
 pub use options::Options;
 pub use pipeline::assigned::{Assigned, Influences, assigned, port_causality};
 pub use pipeline::driver::formulate;
 pub use pipeline::over_given::OverGiven;
 pub use pipeline::time_inputs::formulate_with_time;
-pub use simplification::shorten::{is_large, lowest_terms};
 pub use state_selection::decision::decide;
 pub use state_selection::retain::retained;
 pub use verification::balance::power_balance;

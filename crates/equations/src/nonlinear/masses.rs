@@ -2,9 +2,9 @@
 
 use crate::nonlinear::inline::{READABLE, inlined, named_length};
 use crate::nonlinear::loops::{MassRow, Resolved};
-use crate::simplification::shorten::{Shortening, is_large};
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, text, to_f64};
 use lgm_model::system::{Assignment, MassEquation, MassForm, StateSystem};
+use lgm_readable::{Shortening, is_large};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Writes masses times accelerations, if that is shorter than `length` characters. Names that do not depend on

@@ -39,13 +39,13 @@ use crate::causality::Causality;
 use crate::formulation::frame;
 use crate::formulation::shared_arena::SharedArena;
 use crate::index_reduction::read::{Dependence, Read};
-use crate::simplification::shorten::{LARGE, Shortening};
 use crate::state_selection::links::Links;
 use definitions::Definitions;
 use lgm_algebra::RationalFunctions;
 use lgm_algebra::expr::{ExprId, to_f64};
 use lgm_model::system::{StartConstraint, StateSystem};
 use lgm_model::{ElementId, Model};
+use lgm_readable::{LARGE, Shortening};
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use prepare::Prepared;
 

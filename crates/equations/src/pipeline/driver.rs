@@ -20,7 +20,6 @@ use crate::initialisation::conditions::Conditions;
 use crate::initialisation::start_values::find_starts;
 use crate::options::Options;
 use crate::parameter_values::{parameter_values, sampled};
-use crate::simplification::shorten::Shortening;
 use crate::state_selection::decision::decide;
 use crate::state_selection::links::{Impulses, Links};
 use crate::state_selection::retain::{retained, sampled_rows, unmet};
@@ -29,6 +28,7 @@ use lgm_algebra::{DoubleValues, ExactValues, Field, RationalFunction, RationalFu
 use lgm_model::Model;
 use lgm_model::blocks::BlockForm;
 use lgm_model::system::{DependentStorage, StateSystem};
+use lgm_readable::Shortening;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use num_rational::BigRational;

@@ -8,7 +8,7 @@ use super::length::Length;
 use super::names::name_of;
 use super::terms::Term;
 use super::written::{by_hand, factors_of, number_apart};
-use crate::simplification::factor::multiply;
+use crate::factor::multiply;
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolKind};
 use lgm_algebra::{Field, FromExpression, RationalFunction, RationalFunctions};
 use num_rational::BigRational;

@@ -5,7 +5,7 @@ use super::length::Saved;
 use super::names::name_of;
 use super::numbers::{common_number, number_length};
 use super::terms::{Term, places, shared_powers};
-use crate::simplification::factor::{Factor, Powers};
+use crate::factor::{Factor, Powers};
 use lgm_algebra::expr::{Node, operations, text};
 use num_rational::BigRational;
 use num_traits::{One, Signed};

@@ -11,7 +11,7 @@ use super::fourier::{self, Angles, Frequency, Series, Waves};
 use super::length::Length;
 use super::numbers;
 use super::terms::{Term, shared_powers};
-use crate::simplification::factor::{Factor, Powers, multiply};
+use crate::factor::{Factor, Powers, multiply};
 use indexmap::IndexMap;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
 use num_rational::BigRational;

@@ -1,6 +1,6 @@
 //! Terms of sums: a number times powers of factors.
 
-use crate::simplification::factor::{Factor, Powers, multiply};
+use crate::factor::{Factor, Powers, multiply};
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@
 //! cos(2*u) is twice the square of sin(u), sin(a)*cos(b) - cos(a)*sin(b) is sin(a - b).
 
 use super::terms::Term;
-use crate::simplification::factor::{Factor, multiply};
+use crate::factor::{Factor, multiply};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
 use num_bigint::BigInt;
 use num_complex::Complex;

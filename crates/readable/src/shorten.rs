@@ -14,14 +14,14 @@ mod parts;
 mod terms;
 mod written;
 
-use crate::simplification::angles;
+use crate::angles;
 use length::Length;
 use lgm_algebra::expr::{ExprId, Exprs};
 use lgm_algebra::{Field, FromExpression, RationalFunctions, are_equal, settled_on};
 use rustc_hash::FxHashMap;
 
 /// Trees with more nodes than this are not brought to lowest terms, nor written as text to measure them.
-pub(crate) const LARGE: u64 = 4_000;
+pub const LARGE: u64 = 4_000;
 
 /// Lowest terms with more nodes than this are not rewritten.
 const WRITTEN: u64 = 16_000;
@@ -39,7 +39,7 @@ const READ: usize = 500;
 const OPERATIONS: u64 = 400_000;
 
 /// The rewriting of displayed expressions; names are tried one by one, and most expressions stay the same meanwhile.
-pub(crate) struct Shortening {
+pub struct Shortening {
     /// True if the equations will be displayed.
     is_read: bool,
     /// True if coefficients are in lowest terms, so that these may be searched for in the whole; nothing is done
@@ -55,7 +55,7 @@ pub(crate) struct Shortening {
 
 impl Shortening {
     /// Creates the state for a system with this number of equations.
-    pub(crate) fn new(cancelled: bool, equations: usize) -> Shortening {
+    pub fn new(cancelled: bool, equations: usize) -> Shortening {
         Shortening {
             is_read: true,
             cancelled,
@@ -66,7 +66,7 @@ impl Shortening {
     }
 
     /// Creates the state for equations that are evaluated but not displayed.
-    pub(crate) fn unread() -> Shortening {
+    pub fn unread() -> Shortening {
         Shortening {
             is_read: false,
             ..Shortening::new(false, 0)
@@ -74,17 +74,17 @@ impl Shortening {
     }
 
     /// Returns true if the equations will be displayed, so that their length matters.
-    pub(crate) fn is_read(&self) -> bool {
+    pub fn is_read(&self) -> bool {
         self.is_read
     }
 
     /// Returns true if the equations are few enough to be read in full.
-    pub(crate) fn is_read_through(&self) -> bool {
+    pub fn is_read_through(&self) -> bool {
         self.effort.is_some()
     }
 
     /// Returns the expression in its shortest form.
-    pub(crate) fn shortest(&mut self, exprs: &mut Exprs, id: ExprId) -> ExprId {
+    pub fn shortest(&mut self, exprs: &mut Exprs, id: ExprId) -> ExprId {
         self.known_or(exprs, id, |this, exprs| {
             let Some(lowest) = over_one_denominator(exprs, id) else {
                 return id;
@@ -95,7 +95,7 @@ impl Shortening {
     }
 
     /// Returns the shortest form of an expression that is in lowest terms, except for the arguments of its functions.
-    pub(crate) fn of_lowest_terms(&mut self, exprs: &mut Exprs, id: ExprId) -> ExprId {
+    pub fn of_lowest_terms(&mut self, exprs: &mut Exprs, id: ExprId) -> ExprId {
         if self.effort.is_none() {
             return id;
         }
@@ -163,7 +163,7 @@ fn is_plainer(exprs: &Exprs, id: ExprId, than: ExprId) -> bool {
 }
 
 /// Returns true if an expression is shorter than another one.
-pub(crate) fn is_shorter(exprs: &Exprs, id: ExprId, than: ExprId) -> bool {
+pub fn is_shorter(exprs: &Exprs, id: ExprId, than: ExprId) -> bool {
     id != than && Length::of(exprs, id).is_less(exprs, Length::of(exprs, than))
 }
 

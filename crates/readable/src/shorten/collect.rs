@@ -8,7 +8,7 @@ use super::length::{Length, Saved};
 use super::names::name_of;
 use super::numbers::common_number;
 use super::terms::{FactoredSum, Term, joined, places, shared_powers};
-use crate::simplification::factor::{Factor, Powers, as_written, multiply};
+use crate::factor::{Factor, Powers, as_written, multiply};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
 use num_bigint::BigInt;
 use num_rational::BigRational;

@@ -1,6 +1,6 @@
 //! Sums and differences of angles: `cos(a)*cos(b) + sin(a)*sin(b)` is `cos(a - b)`.
 
-use crate::simplification::factor::Factor;
+use crate::factor::Factor;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
 use num_rational::BigRational;
 use num_traits::{One, Zero};
