@@ -6,7 +6,7 @@
 mod circles;
 mod functions;
 
-use circles::{ModulePath, circles};
+use circles::{ModulePath, circles, circles_of_folders};
 use functions::functions;
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,11 +14,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The crates from text to equations: no solver, no machine code, no command line, no archive, no terminal, no files, no threads.
-const PURE: [&str; 14] = [
+const PURE: [&str; 15] = [
     "source",
     "syntax",
     "algebra",
     "numerics",
+    "readable",
     "model",
     "elaborate",
     "equations",
@@ -270,20 +271,25 @@ fn module_path(folder: &Path, file: &Path) -> ModulePath {
     path
 }
 
+/// The texts of a source folder by their modules, without tests.
+fn modules(folder: &str) -> BTreeMap<ModulePath, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let files = files_of(folder).into_iter().filter(|path| !is_test_file(path));
+    let mut texts: BTreeMap<ModulePath, String> = BTreeMap::new();
+    for file in files {
+        // The program's `main.rs` next to a `lib.rs` is a separate crate.
+        let text = fs::read_to_string(&file).unwrap();
+        let both = texts.entry(module_path(&root, &file)).or_default();
+        both.push_str(&text);
+    }
+    texts
+}
+
 #[test]
 fn no_files_go_round_in_a_circle() {
     let mut faults = Vec::new();
     for folder in source_folders() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(&folder);
-        let files = files_of(&folder).into_iter().filter(|path| !is_test_file(path));
-        let mut texts: BTreeMap<ModulePath, String> = BTreeMap::new();
-        for file in files {
-            // The program's `main.rs` next to a `lib.rs` is a separate crate.
-            let text = fs::read_to_string(&file).unwrap();
-            let both = texts.entry(module_path(&root, &file)).or_default();
-            both.push_str(&text);
-        }
-        for circle in circles(&texts) {
+        for circle in circles(&modules(&folder)) {
             let names: Vec<String> = circle
                 .iter()
                 .map(|path| path.join("::"))
@@ -298,6 +304,21 @@ fn no_files_go_round_in_a_circle() {
     assert!(
         faults.is_empty(),
         "what these files share belongs into a file below them:\n{}",
+        faults.join("\n")
+    );
+}
+
+#[test]
+fn no_folders_go_round_in_a_circle() {
+    let mut faults = Vec::new();
+    for folder in source_folders() {
+        for circle in circles_of_folders(&modules(&folder)) {
+            faults.push(format!("{folder}: {}", circle.concat().join(", ")));
+        }
+    }
+    assert!(
+        faults.is_empty(),
+        "what these folders share belongs into a folder below them:\n{}",
         faults.join("\n")
     );
 }

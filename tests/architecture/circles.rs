@@ -1,4 +1,4 @@
-//! Cycles of files: files of one crate that refer to each other, directly or through others.
+//! Cycles of files and of folders: those of one crate that refer to each other, directly or through others.
 //!
 //! A file depends on another one if it imports from it or names a path into it. A re-export (`pub use`) is traced to
 //! the file that defines the item, so the public interface of a folder is not part of a cycle. Comments, strings and
@@ -23,11 +23,36 @@ struct File {
 
 /// The cycles among the files of a crate, each sorted; `texts` are the files by their modules.
 pub fn circles(texts: &BTreeMap<ModulePath, String>) -> Vec<Vec<ModulePath>> {
+    cycles(&references(texts))
+}
+
+/// The cycles among the top-level folders of a crate, each sorted.
+///
+/// A file at the top level is a folder by itself. The root of the crate is its public interface and no folder.
+pub fn circles_of_folders(texts: &BTreeMap<ModulePath, String>) -> Vec<Vec<ModulePath>> {
+    let mut edges: BTreeMap<ModulePath, BTreeSet<ModulePath>> = BTreeMap::new();
+    for (file, others) in references(texts) {
+        let Some(folder) = file.first() else { continue };
+        let others = others.iter().filter_map(|other| other.first());
+        let others = others.filter(|other| *other != folder).map(|other| vec![other.clone()]);
+        edges.entry(vec![folder.clone()]).or_default().extend(others);
+    }
+    cycles(&edges)
+}
+
+/// The files to which each file refers.
+fn references(texts: &BTreeMap<ModulePath, String>) -> BTreeMap<ModulePath, BTreeSet<ModulePath>> {
     let files: BTreeMap<&ModulePath, File> = texts.iter().map(|(path, text)| (path, read(text))).collect();
-    let edges: BTreeMap<&ModulePath, BTreeSet<ModulePath>> =
-        files.keys().map(|path| (*path, dependencies(&files, path))).collect();
+    files
+        .keys()
+        .map(|path| ((*path).clone(), dependencies(&files, path)))
+        .collect()
+}
+
+/// The cycles of a graph, each sorted.
+fn cycles(edges: &BTreeMap<ModulePath, BTreeSet<ModulePath>>) -> Vec<Vec<ModulePath>> {
     let reached: BTreeMap<&ModulePath, BTreeSet<&ModulePath>> =
-        edges.keys().map(|path| (*path, reachable(&edges, path))).collect();
+        edges.keys().map(|path| (path, reachable(edges, path))).collect();
     let mut found: BTreeSet<Vec<ModulePath>> = BTreeSet::new();
     for (path, others) in &reached {
         let circle: Vec<ModulePath> = others
@@ -43,10 +68,7 @@ pub fn circles(texts: &BTreeMap<ModulePath, String>) -> Vec<Vec<ModulePath>> {
 }
 
 /// All files reachable from a file; the file itself only if a path leads back.
-fn reachable<'e>(
-    edges: &'e BTreeMap<&'e ModulePath, BTreeSet<ModulePath>>,
-    from: &ModulePath,
-) -> BTreeSet<&'e ModulePath> {
+fn reachable<'e>(edges: &'e BTreeMap<ModulePath, BTreeSet<ModulePath>>, from: &ModulePath) -> BTreeSet<&'e ModulePath> {
     let mut seen = BTreeSet::new();
     let mut open: Vec<&ModulePath> = edges[from].iter().collect();
     while let Some(path) = open.pop() {
@@ -340,18 +362,25 @@ mod tests {
     use super::*;
 
     fn found(files: &[(&str, &str)]) -> Vec<Vec<String>> {
+        shown(circles(&texts(files)))
+    }
+
+    fn texts(files: &[(&str, &str)]) -> BTreeMap<ModulePath, String> {
         let path = |name: &str| {
             name.split("::")
                 .filter(|part| !part.is_empty())
                 .map(str::to_string)
                 .collect()
         };
-        let texts = files
+        files
             .iter()
             .map(|(name, text)| (path(name), (*text).to_string()))
-            .collect();
+            .collect()
+    }
+
+    fn shown(circles: Vec<Vec<ModulePath>>) -> Vec<Vec<String>> {
         let shown = |circle: Vec<ModulePath>| circle.iter().map(|path| path.join("::")).collect();
-        circles(&texts).into_iter().map(shown).collect()
+        circles.into_iter().map(shown).collect()
     }
 
     #[test]
@@ -371,6 +400,22 @@ mod tests {
             ("p::q", "use super::N;"),
         ];
         assert_eq!(found(&parent), [["p", "p::q"]]);
+    }
+
+    #[test]
+    fn folders_form_a_circle_even_if_their_files_do_not() {
+        let files = [
+            ("", "mod a;\nmod b;\nmod c;\npub use b::low::Low;\npub struct Root;"),
+            ("a", "mod low;\nmod high;"),
+            ("a::low", "pub struct Low;\nfn f(_: crate::Root) {}"),
+            ("a::high", "use crate::Low;\nuse crate::c::C;"),
+            ("b", "pub mod low;\nmod high;"),
+            ("b::low", "pub struct Low;"),
+            ("b::high", "use crate::a::low::Low;"),
+            ("c", "pub struct C;"),
+        ];
+        assert!(found(&files).is_empty());
+        assert_eq!(shown(circles_of_folders(&texts(&files))), [["a", "b"]]);
     }
 
     #[test]

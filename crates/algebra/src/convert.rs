@@ -4,7 +4,7 @@ use super::rational::rational_function::RationalFunction;
 use super::{Field, PrimeField};
 use crate::expr::{Evaluated, ExprId, Exprs, Function, Node, square_free};
 use crate::from_expression::{FromExpression, half_power};
-use crate::kernels::{Kernels, Meaning};
+use crate::rational::kernels::{Kernels, Meaning};
 use crate::rational::rational_functions::RationalFunctions;
 use num_rational::BigRational;
 use num_traits::Signed;

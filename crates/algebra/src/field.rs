@@ -1,7 +1,7 @@
 //! The arithmetic interface of the reduction, common to all number systems.
 
-use super::polynomials::integer::{PRIME, modulo_prime};
-use crate::linear::row::{Row, Singular};
+use crate::integer::{PRIME, modulo_prime};
+use crate::row::{Row, Singular};
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 use rustc_hash::FxHasher;

@@ -3,6 +3,7 @@
 //! Each folder covers one subject. No function changes the given equations; [`linearize`] returns new ones.
 
 mod between;
+mod eigen;
 mod fit;
 mod linearize;
 mod margins;
@@ -19,12 +20,13 @@ mod transfer;
 mod trim;
 mod values;
 
+pub use eigen::poles::poles;
+pub use eigen::storage::{StorageOutputs, with_storage_outputs};
 pub use fit::{Estimate, NoEstimate, Residuals, least_squares};
 pub use linearize::{LinearizeRequest, linearize};
 pub use margins::{Margins, Peak, margins, peaks, shown_range};
 pub use modes::duration::{Duration, MOST_STATES, duration};
-pub use modes::poles::poles;
-pub use modes::{Mode, ModeRequest, StorageOutputs, integrals_of_outputs, modes, with_storage_outputs};
+pub use modes::{Mode, ModeRequest, integrals_of_outputs, modes};
 pub use one_port::{
     Behind, Branch, Conversion, Equivalent, EquivalentKind, Place, Probe, Ratio, Reduction, Rule, Step, Test,
     conversion, equivalent, observe, probe, stepwise,

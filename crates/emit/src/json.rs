@@ -2,7 +2,8 @@
 //! system of a million states is never stored as one text.
 
 use super::json_format::write_in_lines;
-use super::{Matrices, MatrixOptions, blocks, double, expression, formula};
+use super::{Matrices, MatrixOptions, double, expression, formula};
+use crate::text::blocks;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
 use lgm_model::blocks::{BlockEquation, BlockForm};
 use lgm_model::system::{LinearForm, MassForm, OperatingPoint, PointValue, SparseMatrix, StateSystem};

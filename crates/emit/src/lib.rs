@@ -2,7 +2,6 @@
 //!
 //! AFTER THIS POINT all data is text. Every target reads the same [`StateSystem`], and none modifies the system.
 
-mod blocks;
 pub mod chapter;
 pub mod code;
 mod columns;

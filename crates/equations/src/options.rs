@@ -1,7 +1,7 @@
 //! The options of the equations.
 
-use crate::diagnosis::refusal::Failure;
-use crate::state_selection::states::StateRequest;
+use crate::assembly::refusal::Failure;
+use crate::assembly::states::StateRequest;
 use lgm_algebra::RationalFunctions;
 use lgm_source::cancellation::Cancellation;
 

@@ -1,8 +1,8 @@
 //! Inlay hints: states and causality of storage, values of derived parameters.
 
 use crate::equations::facts::{is_of_model, parameter, stored, value_of};
-use crate::equations::storage::{groups, listed};
 use crate::hover::causality;
+use crate::snapshot::storage::{groups, listed};
 use crate::{Hint, HintKind, Snapshot};
 use lgm_elaborate::analysis::{Definition, DefinitionKind};
 use lgm_model::Node;

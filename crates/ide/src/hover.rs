@@ -3,11 +3,11 @@
 use crate::equations::facts::{declared_value, definitions, equations_of, equivalent, signal_unit, stored, symbolic};
 use crate::equations::ports::port_causality;
 use crate::equations::relation::relation;
-use crate::equations::storage::{groups, listed};
 use crate::functions::function;
 use crate::keywords::keyword;
 use crate::modes::mode_at;
 use crate::navigation::name_at;
+use crate::snapshot::storage::{groups, listed};
 use crate::{Hover, Snapshot};
 use lgm_algebra::expr::print;
 use lgm_algebra::units::{self, UnitPower};

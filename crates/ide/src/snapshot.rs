@@ -1,8 +1,9 @@
 //! The stages of one text, each computed once when an answer first requires it.
 
+pub(crate) mod loops;
+pub(crate) mod storage;
+
 use crate::answers::Problem;
-use crate::equations::loops::{self, Loop};
-use crate::equations::storage::{Storages, declared_at};
 use lgm_compilation::{Compilation, Request};
 use lgm_elaborate::analysis::{Analysis, Definition};
 use lgm_equations::Options;
@@ -10,8 +11,10 @@ use lgm_model::{Element, Model, Parameter, Variable};
 use lgm_source::cancellation::Cancellation;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, SourceMap, Sources};
+use loops::Loop;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use storage::{Storages, declared_at};
 
 /// One root text with its imports, at one version.
 #[derive(Debug)]

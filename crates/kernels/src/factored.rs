@@ -9,7 +9,7 @@ use super::programs::lower::lower;
 use super::programs::operation::{Binary, Space};
 use super::programs::program::{Index, Instruction, Loop, Program, Register, Store, Target};
 use super::{Kernel, KernelOptions, SparseKernel};
-use crate::layout::Layout;
+use crate::programs::layout::Layout;
 use crate::programs::reroll;
 use lgm_algebra::expr::{ExprId, Exprs, Gradient, GradientRow, SymbolId};
 use lgm_model::system::StateSystem;

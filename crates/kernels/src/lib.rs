@@ -11,7 +11,6 @@ mod discontinuities;
 mod factored;
 mod jacobian;
 mod kernel;
-mod layout;
 #[cfg(feature = "native")]
 mod native;
 mod portable;
@@ -22,7 +21,7 @@ pub use discontinuities::condition::Condition;
 pub use discontinuities::corners::{Corners, LARGEST_TURN, longest_step};
 pub use discontinuities::signs::Signs;
 pub use kernel::{Kernel, KernelOptions, SparseKernel};
-pub use layout::Layout;
+pub use programs::layout::Layout;
 pub use programs::{operation, program};
 
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, to_f64};

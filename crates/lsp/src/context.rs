@@ -4,7 +4,7 @@ use crate::cache::{Cache, Stopped};
 use crate::protocol::capabilities::Client;
 use crate::protocol::convert::Places;
 use crate::protocol::transport::Out;
-use crate::protocol::uri;
+use crate::uri;
 use crate::world::documents::World;
 use gen_lsp_types::{Uri, *};
 use lgm_model::Model;

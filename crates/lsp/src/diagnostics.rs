@@ -2,9 +2,9 @@
 
 use crate::cache::{self, Cache, Entry, Pair, Stopped};
 use crate::held::{self, Fault, Hunk};
+use crate::library;
 use crate::protocol::convert::Places;
 use crate::world::documents::World;
-use crate::world::library;
 use gen_lsp_types::{
     Code, CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, DiagnosticTag, Message,
     Position, Range, Uri,

@@ -9,9 +9,11 @@ mod diagnostics;
 mod features;
 mod held;
 mod jobs;
+mod library;
 mod progress;
 mod protocol;
 mod server;
+mod uri;
 mod worker;
 mod world;
 

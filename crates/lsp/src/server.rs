@@ -5,7 +5,7 @@ use crate::features::requests;
 use crate::jobs::{Job, Shared};
 use crate::protocol::capabilities::{self, Client};
 use crate::protocol::transport::{Incoming, Out};
-use crate::protocol::uri;
+use crate::uri;
 use crate::worker::Worker;
 use crate::world::documents::World;
 use crate::world::settings::Settings;

@@ -9,15 +9,18 @@
 //!
 //! | folder or file | contents |
 //! | --- | --- |
-//! | `run` | a run from corner to corner: its pieces, its rows, its scales |
-//! | `motion` | the equations at an instant |
+//! | `inputs` | signals and tables |
+//! | `motion` | the equations at an instant, with the algebraic loops in them |
 //! | `zero_crossings` | the locations at which conditions change and laws have kinks |
 //! | `reinitialisation` | the states at the start, and after a step of an input |
-//! | `loops` | algebraic loops, and the solution that a run follows |
-//! | `solvers` | the methods, and the linear equations that they solve |
-//! | `inputs` | signals and tables |
+//! | `solvers` | the methods, and their accuracy |
+//! | `loops` | the solution of algebraic loops that a run follows |
+//! | `run` | a run from corner to corner: its pieces and its samples |
+//! | `trial` | runs that find magnitudes |
 //! | `switching` | modes, sampled blocks and other events: a run in parts between them |
 //! | `verify` | a run against the flat graph |
+//!
+//! Each folder uses only folders above it in this table.
 //!
 //! AFTER THIS POINT only rows of numbers remain, at exactly the requested times.
 
@@ -26,15 +29,18 @@ mod loops;
 mod reinitialisation;
 mod run;
 mod solvers;
+mod switching;
+mod trial;
+mod verify;
 mod zero_crossings;
 
 mod blame;
 mod failure;
+mod finite;
+mod linear_factors;
 mod motion;
 mod plan;
 mod simulator;
-mod switching;
-mod verify;
 
 pub use failure::{Blame, Failure, FailureKind};
 pub use inputs::expressions::Inputs;
@@ -42,9 +48,10 @@ pub use inputs::given::{Function, Signal};
 pub use inputs::signals::{Corner, Side, Signals};
 pub use inputs::table::{Table, TableReference, read_samples, read_table, table_reference};
 pub use plan::{Method, Plan, Progress, Silent, Sink, Stop, Summary};
+pub use run::balance::Balance;
 pub use run::expected::state_scales;
-pub use run::trial::trial_sizes;
 pub use simulator::{Simulator, simulate};
-pub use switching::{Balance, Event, Finished, Switched, run_switched, warnings_at_start};
+pub use switching::{Event, Finished, Switched, run_switched, warnings_at_start};
+pub use trial::sizes::trial_sizes;
+pub use trial::slack::{with_default_slack, with_slack};
 pub use verify::{Fault, Report, Verifier};
-pub use zero_crossings::slack::{with_default_slack, with_slack};

@@ -4,15 +4,17 @@
 //! and an implicit one `M y' = g(t, y)`.
 
 mod loops;
+pub(crate) mod newton;
+pub(crate) mod scales;
 
 use super::failure::{Blame, Failure, FailureKind};
 use super::plan::Plan;
+use crate::finite::all_finite;
 use crate::inputs::signals::{Side, Signals};
-use crate::loops::newton::Newton;
-use crate::run::scales::Scales;
-use crate::solvers::finite::all_finite;
-use crate::solvers::linear_factors::pattern;
-use crate::solvers::linear_factors::{Factor, Singular};
+use crate::linear_factors::pattern;
+use crate::linear_factors::{Factor, Singular};
+use crate::motion::newton::Newton;
+use crate::motion::scales::Scales;
 use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind};
 use lgm_kernels::{Arguments, Kernel, Kernels};
 use lgm_model::system::StateSystem;

@@ -2,7 +2,7 @@
 //! order in which their unknowns can be computed. Neither step is recursive, and both take nearly linear time.
 
 use crate::linear::connected::strongly_connected;
-use crate::linear::row::{Row, Singular};
+use crate::row::{Row, Singular};
 
 /// Rows and columns of one diagonal block, ascending.
 #[derive(Clone, Debug, PartialEq, Eq)]

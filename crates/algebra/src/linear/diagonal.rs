@@ -2,7 +2,7 @@
 
 use super::sparse::{divide_row, subtract_all};
 use crate::Field;
-use crate::linear::row::Row;
+use crate::row::Row;
 
 /// Solves `A X = B` with pivots only on the diagonal, the shortest rows first; `None` if a required diagonal entry vanishes.
 ///

@@ -7,7 +7,7 @@
 use super::solve::{entry, solve};
 use super::sparse::{Sharing, divide_row, eliminate, subtract_all};
 use crate::Field;
-use crate::linear::row::{Row, Singular};
+use crate::row::{Row, Singular};
 
 /// The largest block solved by its minors, whose number is two to the power of its size.
 const LARGEST: usize = 6;

@@ -3,8 +3,6 @@
 pub(crate) mod blocks;
 pub(crate) mod connected;
 pub(crate) mod diagonal;
-pub(crate) mod fraction_free;
 pub(crate) mod minors;
-pub(crate) mod row;
 pub(crate) mod solve;
 pub(crate) mod sparse;

@@ -3,7 +3,7 @@
 use super::blocks::blocks;
 use super::sparse::{Sharing, divide_row, eliminate, subtract_all};
 use crate::field::{BlockSolution, Field};
-use crate::linear::row::{Row, Singular};
+use crate::row::{Row, Singular};
 use std::collections::BTreeSet;
 
 /// Solves `A X = B` for a square sparse A; the rows of X belong to the columns of A.

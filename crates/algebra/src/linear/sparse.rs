@@ -5,7 +5,7 @@
 //! arise, times a logarithm.
 
 use crate::Field;
-use crate::linear::row::{Row, Singular};
+use crate::row::{Row, Singular};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Exact division of polynomials, with a heap of pending products so that each term is visited once.
 
-use super::integer::Integer;
 use super::polynomial::{Exponents, GUARD, Polynomial};
+use crate::integer::Integer;
 use std::borrow::Cow;
 
 impl Polynomial {

@@ -7,8 +7,8 @@
 //! common factor in every variable at once, uses a remainder sequence.
 
 use super::images::{Image, image_gcd, images};
-use super::integer::Integer;
 use super::polynomial::{Polynomial, Variable};
+use crate::integer::Integer;
 use crate::{Field, PrimeField};
 use lgm_source::cancellation::Cancellation;
 use num_bigint::BigInt;

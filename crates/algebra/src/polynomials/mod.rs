@@ -3,6 +3,5 @@
 pub(crate) mod division;
 pub(crate) mod gcd;
 pub(crate) mod images;
-pub(crate) mod integer;
 pub(crate) mod parts;
 pub(crate) mod polynomial;

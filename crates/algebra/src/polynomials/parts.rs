@@ -1,7 +1,7 @@
 //! Polynomials split by variables, differentiated and evaluated.
 
-use super::integer::Integer;
 use super::polynomial::{Polynomial, Variable, lane};
+use crate::integer::Integer;
 use crate::{Field, PrimeField};
 use num_rational::BigRational;
 use num_traits::{One, Zero};

@@ -4,7 +4,7 @@
 //! weighs most). Equal polynomials are therefore equal values. Exponents are packed four to a word, the first variable in the highest bits:
 //! a monomial product is an addition of words, and comparing words compares monomials.
 
-use super::integer::Integer;
+use crate::integer::Integer;
 use num_bigint::BigInt;
 use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;

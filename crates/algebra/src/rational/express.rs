@@ -2,10 +2,10 @@
 
 use super::rational_function::RationalFunction;
 use crate::expr::{ExprId, Exprs, Function};
-use crate::kernels::{Kernels, Meaning};
+use crate::integer::Integer;
 use crate::polynomials::gcd::{Budget, gcd, gcd_list};
-use crate::polynomials::integer::Integer;
 use crate::polynomials::polynomial::{Polynomial, Variable};
+use crate::rational::kernels::{Kernels, Meaning};
 use crate::rational::rational_functions::RationalFunctions;
 use num_bigint::BigInt;
 use num_integer::Integer as _;

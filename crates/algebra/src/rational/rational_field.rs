@@ -3,10 +3,10 @@
 use super::rational_function::RationalFunction;
 use crate::Field;
 use crate::field::BlockSolution;
-use crate::linear::fraction_free::solve_rational_functions;
-use crate::linear::row::Row;
 use crate::polynomials::gcd::gcd;
+use crate::rational::fraction_free::solve_rational_functions;
 use crate::rational::rational_functions::RationalFunctions;
+use crate::row::Row;
 use num_bigint::BigInt;
 
 impl Field for RationalFunctions {

@@ -1,9 +1,9 @@
 //! Arithmetic of rational functions of the parameters, in lowest terms and within a budget.
 
 use crate::expr::ExprId;
-use crate::kernels::{Kernels, Meaning};
 use crate::polynomials::gcd::{Budget, gcd};
 use crate::polynomials::polynomial::{Polynomial, Variable};
+use crate::rational::kernels::{Kernels, Meaning};
 use crate::{Field, RationalFunction, Sampled};
 use lgm_source::cancellation::Cancellation;
 use rustc_hash::FxHashMap;

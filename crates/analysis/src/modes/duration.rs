@@ -1,6 +1,6 @@
 //! The run duration that shows the slowest mode.
 
-use super::poles::poles;
+use crate::eigen::poles::poles;
 use lgm_model::system::SparseMatrix;
 use num_complex::Complex;
 

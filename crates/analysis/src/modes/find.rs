@@ -1,11 +1,11 @@
 //! Requests for poles, and the poles found.
 
 use super::near::poles_near;
-use super::rounding::parts_without_rounding;
 use super::sensitivity::{derivative_of_a, derivatives};
-use super::storage::{StorageOutputs, shares};
-use super::vectors::{Vectors, vectors};
-use super::zero::poles_with_zeros;
+use crate::eigen::rounding::parts_without_rounding;
+use crate::eigen::storage::{StorageOutputs, shares};
+use crate::eigen::vectors::{Vectors, vectors};
+use crate::state_space::zero::poles_with_zeros;
 use lgm_algebra::expr::SymbolId;
 use lgm_model::system::{SparseMatrix, StateSystem};
 use lgm_source::codes::Code;

@@ -1,7 +1,7 @@
 //! Derivatives of poles with respect to parameters.
 
-use super::rounding::ROUNDING;
-use super::vectors::{Vectors, times};
+use crate::eigen::rounding::ROUNDING;
+use crate::eigen::vectors::{Vectors, times};
 use crate::values::parameter_values;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId};
 use lgm_model::system::{SparseMatrix, StateSystem};
@@ -94,8 +94,8 @@ pub(super) fn derivatives(
 
 #[cfg(test)]
 mod tests {
-    use super::super::vectors::vectors;
     use super::*;
+    use crate::eigen::vectors::vectors;
 
     #[test]
     fn parts_that_are_zero_are_exactly_zero() {

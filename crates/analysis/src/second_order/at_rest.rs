@@ -4,7 +4,7 @@
 //! solved stay short.
 
 use super::{SecondOrder, coordinate, mechanism};
-use crate::modes::StorageOutputs;
+use crate::eigen::storage::StorageOutputs;
 use crate::values::parameter_values;
 use lgm_algebra::expr::{ExprId, Exprs, Gradient, SymbolId};
 use lgm_equations::{is_large, lowest_terms};

@@ -6,7 +6,7 @@
 
 use super::partition::partition;
 use super::{energies, moving};
-use crate::modes::StorageOutputs;
+use crate::eigen::storage::StorageOutputs;
 use lgm_algebra::expr::{ExprId, Exprs, Gradient, Node, SymbolId};
 use lgm_algebra::{Field, FromExpression, RationalFunction, RationalFunctions, are_equal};
 use lgm_equations::{is_large, lowest_terms};

@@ -16,7 +16,7 @@ pub use fields::{JunctionStructure, junction_structure};
 pub use mechanism::{Mechanism, mechanism};
 pub use partition::{Partition, block, partition};
 
-use crate::modes::StorageOutputs;
+use crate::eigen::storage::StorageOutputs;
 use crate::values::{exact_form, try_map};
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, to_f64};
 use lgm_algebra::{Field, FromExpression, RationalFunction, RationalFunctions};

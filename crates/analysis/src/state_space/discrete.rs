@@ -178,7 +178,7 @@ pub(super) fn exponential(mut matrix: DMatrix<f64>) -> DMatrix<f64> {
     if matrix.is_empty() {
         return matrix;
     }
-    let scales = crate::modes::poles::balance(&mut matrix);
+    let scales = crate::eigen::poles::balance(&mut matrix);
     let mut found = matrix.exp();
     for (at, scale) in scales.iter().enumerate() {
         found.row_mut(at).scale_mut(*scale);

@@ -38,7 +38,7 @@ impl StateSpace {
 
     /// Returns a range of frequencies in rad/s that covers all poles.
     pub fn shown_range(&self) -> (f64, f64) {
-        let poles = crate::modes::poles::eigenvalues(self.a.clone()).unwrap_or_default();
+        let poles = crate::eigen::poles::eigenvalues(self.a.clone()).unwrap_or_default();
         crate::margins::range_about(poles.into_iter().map(|pole| pole.norm()))
     }
 

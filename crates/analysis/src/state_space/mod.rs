@@ -6,6 +6,7 @@ mod moments;
 mod reduction;
 mod sampled;
 mod structure;
+pub(crate) mod zero;
 
 pub use discrete::{Discrete, Hold, StatesBehind, discretize};
 pub use matrices::{Matrix, StateSpace};

@@ -6,10 +6,10 @@
 
 use super::matrices::{Matrix, StateSpace};
 use super::reduction::{balance, refused};
-use crate::modes::poles::eigenvalues;
-use crate::modes::without_conserved;
-use crate::modes::{StorageOutputs, energy_matrix};
+use crate::eigen::poles::eigenvalues;
+use crate::eigen::storage::{StorageOutputs, energy_matrix};
 use crate::response::SparseLu;
+use crate::state_space::zero::without_conserved;
 use crate::values::numeric_form;
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem, StateVariable};
 use lgm_source::diagnostic::Diagnostic;

@@ -1,8 +1,9 @@
 //! Reduced-order models with an error bound.
 
 use super::matrices::{StateSpace, lyapunov, rate_matrix};
-use crate::modes::poles::{balance as balance_entries, eigenvalues};
-use crate::modes::{vectors_of, without_conserved};
+use crate::eigen::poles::{balance as balance_entries, eigenvalues};
+use crate::eigen::vectors::vectors_of;
+use crate::state_space::zero::without_conserved;
 use crate::values::numeric_form;
 use lgm_model::system::StateSystem;
 use lgm_source::codes::Code;

@@ -1,7 +1,7 @@
 //! A loop with its controller: the exact discrete equations from one period to the next, if all sampled blocks have the same period.
 
 use super::discrete::exponential;
-use crate::modes::poles::eigenvalues;
+use crate::eigen::poles::eigenvalues;
 use crate::values::dense;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId};
 use lgm_equations::Options;

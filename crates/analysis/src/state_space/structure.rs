@@ -2,8 +2,8 @@
 
 use super::matrices::StateSpace;
 use super::reduction::scaled_gramians;
-use crate::modes::poles_with_zeros;
 use crate::prime::{Rows, add_multiple, of_system, product, transposed};
+use crate::state_space::zero::poles_with_zeros;
 use crate::values::numeric_form;
 use lgm_algebra::{Field, PrimeField};
 use lgm_model::system::StateSystem;

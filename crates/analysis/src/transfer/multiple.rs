@@ -3,7 +3,7 @@
 //! Multiple eigenvalues lose most digits: a root of multiplicity k moves by the k-th root of the round-off. The greatest common divisor of
 //! a polynomial and its derivative yields exact factors for each multiplicity, and each factor has simple roots.
 
-use crate::modes::poles::eigenvalues;
+use crate::eigen::poles::eigenvalues;
 use lgm_algebra::expr::{Exprs, SymbolKind, to_f64};
 use lgm_algebra::{Budget, Kernels, Polynomial, Variable, gcd};
 use nalgebra::DMatrix;
@@ -123,7 +123,7 @@ fn simple_roots(coefficients: &[BigRational]) -> Option<Vec<Complex<f64>>> {
             for at in 1..degree {
                 companion[(at, at - 1)] = 1.0;
             }
-            crate::modes::poles::balance(&mut companion);
+            crate::eigen::poles::balance(&mut companion);
             eigenvalues(companion)
         }
         _ => None,

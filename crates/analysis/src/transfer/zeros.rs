@@ -4,7 +4,7 @@
 //! a state, that state is zero, and its equation is the new output. The excess of poles over zeros of the transfer function is the number
 //! of steps. The zeros then are the eigenvalues of `A - b c/d`: infinite zeros have been removed, and cannot be mistaken for large ones.
 
-use crate::modes::poles::eigenvalues;
+use crate::eigen::poles::eigenvalues;
 use nalgebra::{DMatrix, DVector, RowDVector};
 use num_complex::Complex;
 

@@ -4,7 +4,7 @@ use super::functions::{TransferFunction, exact_transfers};
 use super::multiple::with_multiple_roots;
 use super::zeros::Single;
 use crate::between::states_between;
-use crate::modes::poles::{balance, eigenvalues};
+use crate::eigen::poles::{balance, eigenvalues};
 use crate::response::value_at;
 use lgm_algebra::expr::to_f64;
 use lgm_model::system::{LinearForm, StateSystem};

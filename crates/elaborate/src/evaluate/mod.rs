@@ -39,7 +39,7 @@ pub(crate) use dimensions::claims::{Claim, Side};
 
 use crate::context::values::{DimId, Value};
 use crate::context::{Context, Indices, layer};
-use crate::laws::templates::Templates;
+use crate::law_forms::templates::Templates;
 use crate::options::ParameterOptions;
 use crate::options::inputs::InputSetting;
 use law_scope::LawScope;

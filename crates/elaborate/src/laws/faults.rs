@@ -1,8 +1,8 @@
 //! The message for an unusable law.
 
 use crate::context::values::{DimId, Value};
+use crate::law_forms::classify::Fault;
 use crate::laws::LawReader;
-use crate::laws::classify::Fault;
 use lgm_model::{BondEnd, Connection, ElementId};
 use lgm_source::Span;
 use lgm_source::codes::Code;

@@ -4,15 +4,11 @@ mod blame;
 mod couplers;
 mod energy;
 mod faults;
-mod linear;
 mod modes;
 mod nonlinear;
 mod reading;
 mod starts;
 mod symmetry;
-
-pub(crate) mod classify;
-pub(crate) mod templates;
 
 use crate::context::layer;
 use crate::evaluate::Evaluator;

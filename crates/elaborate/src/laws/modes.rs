@@ -2,9 +2,9 @@
 
 use crate::context::values::Value;
 use crate::context::{AtPlace, Place};
+use crate::law_forms::templates::{Template, TemplateChange};
 use crate::laws::LawReader;
 use crate::laws::nonlinear::LawState;
-use crate::laws::templates::{Template, TemplateChange};
 use crate::syntax_queries::argument_for;
 use lgm_algebra::expr::{ExprId, Node, SymbolId};
 use lgm_model::switching::{Change, Mode, PortSetting, SwitchedElement};

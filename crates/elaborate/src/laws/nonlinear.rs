@@ -5,9 +5,9 @@
 //! co-energy variable, for any value of the state.
 
 use crate::context::values::{DimId, Value};
+use crate::law_forms::classify::Fault;
+use crate::law_forms::templates::{LawIntegral, Template};
 use crate::laws::LawReader;
-use crate::laws::classify::Fault;
-use crate::laws::templates::{LawIntegral, Template};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
 use lgm_algebra::units::Dimension;
 use lgm_model::SiUnit;

@@ -3,11 +3,11 @@
 use crate::context::values::{Agreement, DimId, Scalar, Text, Value};
 use crate::context::{AtPlace, Place, Progress};
 use crate::evaluate::law_scope::LawScope;
+use crate::law_forms::classify::{Fault, Rows, classify};
+use crate::law_forms::templates::Template;
 use crate::laws::LawReader;
-use crate::laws::classify::{Fault, Rows, classify};
 use crate::laws::energy::always_has_energy;
 use crate::laws::nonlinear::{LawState, hold_integrals, in_order, nonlinear_law};
-use crate::laws::templates::Template;
 use crate::program::ItemRef;
 use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind};
 use lgm_model::{BondEnd, Connection, Dissipator, ElementId, Law, Matrix, Variable};

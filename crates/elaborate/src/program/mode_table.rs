@@ -1,7 +1,7 @@
 //! The text of a table of modes: named columns, a row of numbers for each mode, and its errors by itself.
 
-use crate::context::values::{Text, decimal};
 use crate::function_table::TABLE;
+use crate::literals::{Text, decimal};
 use crate::syntax_queries::argument;
 use crate::units::unit_meaning;
 use lgm_algebra::expr::to_f64;

@@ -6,10 +6,10 @@ mod setting;
 
 pub(super) use parts::{After, DocumentPart, Inline, Type};
 
-use crate::blocks::{Notation, Tex, shape_and_shown, sides, some};
 use crate::latex_lines::{LINE, breakable_pieces, equation, visible_length};
 use crate::latex_words::number;
 use crate::repeating::{Entries, Growth, Letters, Manner, Piece, gathered, stretched};
+use crate::text::blocks::{Notation, Tex, shape_and_shown, sides, some};
 use crate::text::followed;
 use crate::{DocumentOptions, Matrices, double, expression, formula};
 use lgm_algebra::expr::{ExprId, Exprs, print};

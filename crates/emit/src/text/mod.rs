@@ -1,5 +1,6 @@
 //! The equations as text for a terminal.
 
+pub(crate) mod blocks;
 mod pieces;
 mod stretched;
 pub(crate) mod tables;
@@ -46,7 +47,7 @@ fn text_pieces(system: &StateSystem, options: &TextOptions) -> Pieces {
         parameters(system, &mut out);
         inputs_and_outputs(system, options, &mut out);
         let mut blocks = String::new();
-        crate::blocks::text(system, form, options, &mut blocks);
+        crate::text::blocks::text(system, form, options, &mut blocks);
         out.push_str(&blocks);
         return out;
     }

@@ -4,7 +4,6 @@
 //! gives and one that it receives. Independent and dependent storage are known, and the order in which the structure's
 //! equations are solved is fixed. The graph itself is unchanged.
 
-pub(crate) mod assigned;
 mod chain;
 pub(crate) mod conflict;
 mod context;

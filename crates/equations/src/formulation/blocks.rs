@@ -4,11 +4,11 @@
 //! written as `[M]^-1 (..)`. A block that is the matrix of an element, such as a vector mass or the shapes of a modal
 //! block, is named after the element; so are its negative and its transpose.
 
+use crate::assembly::problem::Problem;
+use crate::assembly::refusal::Failure;
 use crate::causality::structure::{Signed, measure_columns};
 use crate::decimals::shortest_decimal;
-use crate::diagnosis::refusal::Failure;
 use crate::formulation::matrices::Present;
-use crate::formulation::problem::Problem;
 use crate::index_reduction::{Known, Solve, reduce};
 use lgm_algebra::Sharing;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId};

@@ -1,8 +1,8 @@
 //! The state system without its equations: the names, units and initial values of states, inputs and outputs.
 
+use crate::assembly::states::StateRequest;
 use crate::causality::Causality;
 use crate::parameter_values::parameter_values;
-use crate::state_selection::states::StateRequest;
 use lgm_algebra::expr::{ExprId, Exprs, SymbolKind, to_f64};
 use lgm_algebra::units::Dimension;
 use lgm_model::SiUnit;

@@ -1,17 +1,17 @@
 //! Rows to matrices and equations.
 
+use crate::assembly::outputs::OutputRow;
+use crate::assembly::run::Run;
 use crate::causality::elimination::Row;
 use crate::decimals::shortest_decimal;
-use crate::formulation::outputs::OutputRow;
-use crate::formulation::run::Run;
 use crate::formulation::shared_arena::SharedArena;
-use crate::simplification::shorten::{Shortening, is_shorter};
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind, to_f64};
 use lgm_algebra::{
     DoubleValues, ExactValues, Field, FromExpression, Kernels, RationalFunction, RationalFunctions, SHARED,
 };
 use lgm_model::Model;
 use lgm_model::system::{Assignment, LinearForm, SparseMatrix, StateSystem};
+use lgm_readable::{Shortening, is_shorter};
 use num_rational::BigRational;
 use num_traits::Signed;
 use rustc_hash::FxHashMap;

@@ -1,13 +1,9 @@
-//! Formulation: rows of the reduced graph to equations and matrices, one run for each requested number system.
+//! Formulation: the rows of a linear model to equations, matrices and block form.
 
-pub(crate) mod assemble;
 pub(crate) mod blocks;
-pub(crate) mod driver;
+pub(crate) mod dependent_starts;
+pub(crate) mod dependents;
 pub(crate) mod frame;
 pub(crate) mod matrices;
 pub(crate) mod numbers;
-pub(crate) mod outputs;
-pub(crate) mod over_given;
-pub(crate) mod problem;
-pub(crate) mod run;
 pub(crate) mod shared_arena;

@@ -4,8 +4,6 @@
 //! of every dependent one, and every requested variable are rows over [`Known`] columns.
 
 mod defect;
-pub(crate) mod dependence;
-pub(crate) mod dependents;
 mod explicit;
 pub(crate) mod input_owner;
 mod laws;
@@ -13,8 +11,6 @@ mod layout;
 pub(crate) mod read;
 mod replay;
 mod rows;
-pub(crate) mod time_inputs;
-pub(crate) mod time_terms;
 
 use crate::causality::elimination::Row;
 use lgm_model::PortId;

@@ -7,8 +7,7 @@
 //! Controlled sources measure the flow into storage from the graph, which excludes the impulse at the storage itself. A
 //! current in the storage equals the current in the branch that leads to it.
 
-use crate::formulation::assemble::is_variable;
-use crate::initialisation::dependent_starts::is_over_parameters;
+use crate::formulation::dependent_starts::{constant_part, declared_starts};
 use crate::state_selection::links::{Carrier, Place};
 use lgm_algebra::expr::{ExprId, Exprs, SymbolId, SymbolKind};
 use lgm_model::{
@@ -236,25 +235,4 @@ impl Pushed {
         });
         NodeId(self.model.graph.nodes.len() as u32 - 1)
     }
-}
-
-/// Returns the initial values of declared states that are known in advance; `None` represents 0.
-pub(crate) fn declared_starts(model: &Model) -> FxHashMap<SymbolId, Option<ExprId>> {
-    let declared = model.integrals.iter();
-    let declared = declared.filter(|integral| integral.is_state() && !integral.is_guess && integral.owner.is_none());
-    declared.map(|integral| (integral.symbol, integral.start)).collect()
-}
-
-/// Returns the part of a source's value that depends only on parameters and on declared states at their initial values;
-/// `None` if it has no such part.
-pub(crate) fn constant_part(
-    exprs: &mut Exprs,
-    value: ExprId,
-    starts: &FxHashMap<SymbolId, Option<ExprId>>,
-) -> Option<ExprId> {
-    let zero = exprs.zero();
-    let at_start = |symbol: SymbolId| starts.get(&symbol).map(|start| start.unwrap_or(zero));
-    let value = exprs.substitute(&[value], at_start)[0];
-    let rest = exprs.affine(value, &is_variable)?.rest;
-    is_over_parameters(exprs, rest).then_some(rest)
 }

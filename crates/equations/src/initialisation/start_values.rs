@@ -7,10 +7,10 @@
 //! together with the unknowns of algebraic loops. The remaining equations must hold, otherwise the initial values
 //! contradict each other. Initial values are values just after time 0, so inputs have their first values.
 
+use crate::instants::Instant;
 use crate::nonlinear::dual::{Point, duals};
 use crate::nonlinear::evaluate::{assign, evaluate_all, given_at, guess_unknowns, linearised, loop_parts};
 use crate::state_selection::links::Impulses;
-use crate::verification::instants::Instant;
 use lgm_algebra::expr::{ExprId, Node, SymbolId, SymbolKind, print};
 use lgm_model::system::{StartConstraint, StartSearch, StateSystem, StateVariable};
 use lgm_numerics::newton::{find_zero, undetermined};

@@ -1,7 +1,7 @@
 //! Evaluates the emitted equations at a point, as a reader would: assignments in order, loops by Newton's method.
 
 use super::dual::{Point, duals};
-use crate::verification::instants::Instant;
+use crate::instants::Instant;
 use lgm_algebra::PrimeField;
 use lgm_algebra::expr::{ExprId, SymbolId, to_f64};
 use lgm_model::system::StateSystem;

@@ -15,38 +15,39 @@
 //!
 //! [`loops`] orders the definitions: definitions without unknown dependencies are assignments, linear cycles are solved
 //! symbolically, and the remaining cycles are torn at a few variables and become loops for Newton's method.
-//! [`present`](crate::simplification::present) writes the result in readable form.
+//! [`present`] writes the result in readable form.
 
 pub(crate) mod closure;
+pub(crate) mod conserved_quantities;
 pub(crate) mod definitions;
 pub(crate) mod dual;
+pub(crate) mod energies;
 pub(crate) mod evaluate;
-pub(crate) mod linearity;
+pub(crate) mod inline;
 pub(crate) mod loops;
+pub(crate) mod masses;
 pub(crate) mod names;
 pub(crate) mod prepare;
+pub(crate) mod present;
 
 use super::options::Options;
 use super::parameter_values::{parameter_values, sampled};
+use crate::assembly::refusal::Failure;
+use crate::assembly::states::StateRequest;
 use crate::bond::BondGraph;
 use crate::causality::Causality;
-use crate::diagnosis::refusal::Failure;
 use crate::formulation::frame;
 use crate::formulation::shared_arena::SharedArena;
 use crate::index_reduction::read::{Dependence, Read};
-use crate::simplification::shorten::{LARGE, Shortening};
-use crate::state_selection::conserved_quantities;
 use crate::state_selection::links::Links;
-use crate::state_selection::states::StateRequest;
 use definitions::Definitions;
 use lgm_algebra::RationalFunctions;
 use lgm_algebra::expr::{ExprId, to_f64};
 use lgm_model::system::{StartConstraint, StateSystem};
 use lgm_model::{ElementId, Model};
+use lgm_readable::{LARGE, Shortening};
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use prepare::Prepared;
-
-pub(crate) use linearity::applies;
 
 /// The equations of a model before they are written out.
 pub(crate) struct Built {
@@ -178,7 +179,7 @@ fn equations(
         true => Shortening::new(cancelled, resolved.states + resolved.outputs),
         false => Shortening::unread(),
     };
-    let mut columns = crate::simplification::present::present(&prepared.model, &mut system, resolved, &mut shortening);
+    let mut columns = crate::nonlinear::present::present(&prepared.model, &mut system, resolved, &mut shortening);
     closure::close(&prepared.model, &mut system, &mut columns, diagnostics);
     let mut starts = columns.split_off(asked);
     let of_totals = starts.split_off(started.len());

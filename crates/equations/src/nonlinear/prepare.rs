@@ -7,11 +7,11 @@
 //! equation. If a storage element already carries v, that element comes first instead; if sources or resistances
 //! determine v, nothing is added.
 
+use crate::assembly::linearity::varies;
 use crate::bond::{self, BondGraph};
 use crate::causality::structure::port_column;
 use crate::causality::{self, Causality, Request};
-use crate::initialisation::dependent_starts::{natural_factor, port_name};
-use crate::nonlinear::linearity::varies;
+use crate::formulation::dependent_starts::{natural_factor, port_name};
 use crate::parameter_values::sampled;
 use crate::state_selection::quasi_velocities::{Carriers, Ends, Place, velocities, with_velocities};
 use crate::state_selection::retain::{sampled_rows, unmet};

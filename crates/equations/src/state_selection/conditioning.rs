@@ -7,15 +7,15 @@
 //! largest entry selects the exchange, as long as one is worthwhile (approximately a maximal volume), and as long as
 //! the junction structure admits it.
 
+use crate::assembly::outputs::Plan;
+use crate::assembly::problem::Problem;
+use crate::assembly::run::{is_controlled, run};
+use crate::assembly::states::StateRequest;
 use crate::bond::BondGraph;
 use crate::causality::elimination::{Row, add_scaled, find};
 use crate::causality::structure::port_column;
 use crate::causality::{Causality, Request};
-use crate::formulation::outputs::Plan;
-use crate::formulation::problem::Problem;
-use crate::formulation::run::{is_controlled, run};
 use crate::index_reduction::solved_variable;
-use crate::state_selection::states::StateRequest;
 use lgm_algebra::expr::to_f64;
 use lgm_algebra::{DoubleValues, FromExpression};
 use lgm_model::{Law, Model, PortId, StorageForm};
@@ -124,7 +124,7 @@ fn has_no_choice(causality: &Causality) -> bool {
 impl Choice<'_> {
     fn of<'a>(model: &'a Model, graph: &BondGraph, causality: &Causality) -> Option<Choice<'a>> {
         let is_settled = causality.dependent.is_empty() || !is_controlled(model) && has_no_choice(causality);
-        if is_settled || crate::nonlinear::applies(model) {
+        if is_settled || crate::assembly::linearity::applies(model) {
             return None;
         }
         let entries = model.parameters.iter().flat_map(|parameter| &parameter.entries);

@@ -4,9 +4,9 @@
 //! computed again with all non-integer numbers perturbed slightly: a pivot that changes by its own magnitude when its
 //! numbers change by 1e-9 is invalid.
 
+use crate::assembly::problem::EXACT_PORTS;
 use crate::causality::Causality;
 use crate::causality::elimination::Elimination;
-use crate::formulation::problem::EXACT_PORTS;
 use crate::parameter_values::parameter_values;
 use lgm_algebra::expr::{Evaluated, ExprId, Exprs, Node, SymbolId};
 use lgm_algebra::{ExactValues, Field, FromExpression, PrimeField};

@@ -1,13 +1,9 @@
 //! State selection: the variables that are the states, by rule and by the user's choice.
 
 pub(crate) mod conditioning;
-pub(crate) mod conserved_quantities;
 pub(crate) mod decision;
-pub(crate) mod energies;
-pub(crate) mod holders;
 pub(crate) mod last_digits;
 pub(crate) mod links;
 pub(crate) mod quasi_velocities;
 pub(crate) mod retain;
-pub(crate) mod states;
 pub(crate) mod ties;

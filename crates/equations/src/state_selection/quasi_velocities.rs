@@ -1,6 +1,6 @@
 //! Velocities needed by moduli: a storage element of value 0 wherever the rate of a displacement is measured.
 
-use crate::nonlinear::linearity::varies;
+use crate::assembly::linearity::varies;
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId};
 use lgm_model::{
     Bond, BondEnd, BondId, Connection, Element, ElementId, Integral, Law, Matrix, Measure, Model, NodeId, PathId, Port,

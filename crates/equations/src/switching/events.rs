@@ -1,10 +1,10 @@
 //! The effects of events in all modes: values in terms of the symbols held at the instant.
 
+use crate::assembly::states::StateRequest;
 use crate::bond;
 use crate::formulation::frame::storage_state_name;
-use crate::index_reduction::time_inputs::formulate_with_time;
 use crate::options::Options;
-use crate::state_selection::states::StateRequest;
+use crate::pipeline::time_inputs::formulate_with_time;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
 use lgm_model::switching::EventBlock;
 use lgm_model::{Dissipator, Element, Law, Matrix, Measure, Model, PortId, Variable};

@@ -2,8 +2,8 @@
 
 use super::redundant;
 use crate::bond;
-use crate::index_reduction::time_inputs::formulate_with_time;
 use crate::options::Options;
+use crate::pipeline::time_inputs::formulate_with_time;
 use lgm_model::Model;
 use lgm_source::diagnostic::has_errors;
 

@@ -1,15 +1,16 @@
 //! The power over all ports at points of a run.
 
+use crate::assembly::problem::Problem;
+use crate::assembly::refusal::Failure;
+use crate::assembly::states::StateRequest;
 use crate::bond::BondGraph;
 use crate::causality::Request;
-use crate::diagnosis::refusal::Failure;
-use crate::formulation::problem::Problem;
+use crate::instants::Instant;
 use crate::state_selection::decision::decide;
-use crate::state_selection::states::StateRequest;
 use crate::verification::bounds::BallValues;
 use crate::verification::checker::Checker;
+use crate::verification::equation::Flat;
 use crate::verification::flat_run::{flat_run, rounded_at};
-use crate::verification::instants::Instant;
 use crate::verification::points::{Numbers, Symbols};
 use lgm_model::system::StateSystem;
 use lgm_model::{ElementId, Model};
@@ -30,7 +31,7 @@ pub fn power_balance(
     states: StateRequest,
     instants: &[Instant],
 ) -> Result<Vec<Option<f64>>, Diagnostic> {
-    if crate::nonlinear::applies(model) {
+    if crate::assembly::linearity::applies(model) {
         let found = crate::verification::nonlinear::power(model, system, retain, states, instants);
         return found.map_err(|diagnostic| *diagnostic);
     }
@@ -51,7 +52,7 @@ pub fn power_balance(
     let one = |instant: &Instant| {
         let symbols = symbols_at(system, &parameters, instant);
         let found = rounded_at(problem, system, &flat, &mut field, &symbols)?;
-        Ok(Checker::new(problem.flat(), found.at, found.places).power_alone())
+        Ok(Checker::new(Flat::of(&problem), found.at, found.places).power_alone())
     };
     let found: Result<Vec<Option<f64>>, Failure> = instants.iter().map(one).collect();
     found.map_err(|failure| failure.diagnostic(model))

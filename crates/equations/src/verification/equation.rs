@@ -1,5 +1,6 @@
 //! The equations of the flat graph by name, and the findings of verification for each.
 
+use crate::assembly::problem::Problem;
 use crate::bond::{BondGraph, Origin};
 use crate::causality::structure::{self, Structure};
 use lgm_model::{ElementId, Model};
@@ -50,7 +51,16 @@ pub(crate) struct Flat<'a> {
     pub(crate) structure: &'a Structure,
 }
 
-impl Flat<'_> {
+impl<'a> Flat<'a> {
+    /// Returns the equations of the flat graph of a problem.
+    pub(crate) fn of(problem: &Problem<'a>) -> Flat<'a> {
+        Flat {
+            model: problem.model,
+            graph: problem.graph,
+            structure: &problem.causality.structure,
+        }
+    }
+
     /// Returns the name and the location of an equation.
     pub(crate) fn words(&self, equation: Equation) -> (String, Span) {
         let model = self.model;

@@ -1,18 +1,18 @@
 //! The flat graph of a model at the instants of a run, evaluated through its laws, its junctions and its energy.
 
+use crate::assembly::linearity::applies;
+use crate::assembly::problem::Problem;
+use crate::assembly::states::StateRequest;
 use crate::bond::BondGraph;
 use crate::causality::structure::port_column;
 use crate::causality::{Causality, Request};
-use crate::formulation::problem::Problem;
-use crate::nonlinear::applies;
+use crate::instants::Instant;
 use crate::state_selection::decision::decide;
-use crate::state_selection::states::StateRequest;
 use crate::verification::balance::symbols_at;
 use crate::verification::bounds::{Ball, BallValues, Places, Rated, value_of};
 use crate::verification::checker::{Checker, emitted_outputs, holds_integral};
 use crate::verification::equation::{Equation, Flat, Verdict};
 use crate::verification::flat_run::{FlatRun, flat_run, rounded_at};
-use crate::verification::instants::Instant;
 use crate::verification::nonlinear::{self, Formulation};
 use crate::verification::points::{Numbers, Symbols};
 use lgm_model::system::StateSystem;

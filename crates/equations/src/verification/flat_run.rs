@@ -1,11 +1,11 @@
 //! The variables of the flat graph at a point of the emitted equations of a linear model.
 
+use crate::assembly::assemble::{Columns, Obstacle};
+use crate::assembly::outputs::Plan;
+use crate::assembly::problem::Problem;
+use crate::assembly::refusal::Failure;
+use crate::assembly::run::{Run, run};
 use crate::causality::elimination::Row;
-use crate::diagnosis::refusal::Failure;
-use crate::formulation::assemble::{Columns, Obstacle};
-use crate::formulation::outputs::Plan;
-use crate::formulation::problem::Problem;
-use crate::formulation::run::{Run, run};
 use crate::index_reduction::Refusal;
 use crate::verification::bounds::{Ball, BallValues, Places, Rated, rated};
 use crate::verification::checker;

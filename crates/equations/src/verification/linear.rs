@@ -7,17 +7,18 @@
 //! are verified in exact rationals, so that a residual is an error and never round-off. Large systems, and those with
 //! functions of time, are verified in doubles with bounds on their round-off ([`crate::verification::bounds`]).
 
+use crate::assembly::problem::{Problem, is_small};
+use crate::assembly::refusal::Failure;
+use crate::assembly::states::StateRequest;
 use crate::bond::BondGraph;
 use crate::causality::Request;
-use crate::diagnosis::refusal::Failure;
-use crate::formulation::problem::{Problem, is_small};
 use crate::index_reduction::Refusal;
+use crate::instants::between_corners;
 use crate::state_selection::decision::decide;
-use crate::state_selection::states::StateRequest;
 use crate::verification::bounds::BallValues;
 use crate::verification::checker;
+use crate::verification::equation::Flat;
 use crate::verification::flat_run::{Full, emitted, flat_run, rounded_at};
-use crate::verification::instants::between_corners;
 use crate::verification::points::{Numbers, Symbols, holds_call, parameter_set, random_point};
 use crate::verification::report::Verification;
 use crate::verification::residuals::Checker;
@@ -39,7 +40,7 @@ pub fn verify(
     states: StateRequest,
     symbolic: bool,
 ) -> Verification {
-    if crate::nonlinear::applies(model) {
+    if crate::assembly::linearity::applies(model) {
         return crate::verification::nonlinear::verify(model, system, retain, states);
     }
     let mut result = Verification::default();
@@ -81,7 +82,7 @@ pub fn verify(
             break;
         }
     }
-    result.say_what_is_open(&problem.flat());
+    result.say_what_is_open(&Flat::of(&problem));
     result
 }
 
@@ -138,7 +139,7 @@ fn check_exactly(
     if checker.field.exhausted() {
         return Err(Failure::Reduction(Refusal::TooLarge));
     }
-    result.take(&problem.flat(), &checker.found);
+    result.take(&Flat::of(&problem), &checker.found);
     Ok(())
 }
 
@@ -152,7 +153,7 @@ fn check_rounded(
     let mut field = BallValues::with_values(parameters);
     let flat = flat_run(problem, &mut field)?;
     let found = rounded_at(problem, system, &flat, &mut field, symbols)?;
-    let checker = checker::Checker::new(problem.flat(), found.at, found.places);
-    result.take(&problem.flat(), &checker.judge(&found.outputs));
+    let checker = checker::Checker::new(Flat::of(&problem), found.at, found.places);
+    result.take(&Flat::of(&problem), &checker.judge(&found.outputs));
     Ok(())
 }

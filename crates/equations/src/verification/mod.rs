@@ -7,7 +7,6 @@ pub(crate) mod discontinuities;
 pub(crate) mod equation;
 pub(crate) mod flat_graph;
 pub(crate) mod flat_run;
-pub(crate) mod instants;
 pub(crate) mod linear;
 pub(crate) mod nonlinear;
 pub(crate) mod points;

@@ -6,17 +6,17 @@
 //! dissipator, nonlinear law and source equation, and the power over all ports is added up.
 
 use crate::Options;
-use crate::diagnosis::refusal::Failure;
+use crate::assembly::refusal::Failure;
+use crate::assembly::states::StateRequest;
 use crate::index_reduction::Refusal;
+use crate::instants::{Instant, between_corners};
 use crate::nonlinear::dual::Point;
 use crate::nonlinear::evaluate::{evaluate_all, point_of, spread};
 use crate::nonlinear::prepare::Prepared;
 use crate::parameter_values::parameter_numbers;
-use crate::state_selection::states::StateRequest;
 use crate::verification::bounds::{Ball, Places, Rated, rated};
 use crate::verification::checker::{Checker, emitted_outputs};
 use crate::verification::equation::Flat;
-use crate::verification::instants::{Instant, between_corners};
 use crate::verification::report::Verification;
 use crate::verification::rounding::bounded;
 use lgm_algebra::expr::{ExprId, SymbolId};

@@ -2,12 +2,12 @@
 //!
 //! They support claims about another graph: that of the same model with more equal sections.
 
+use crate::assembly::problem::Problem;
+use crate::assembly::states::StateRequest;
 use crate::bond::BondGraph;
 use crate::causality::Request;
 use crate::causality::structure::column_port;
-use crate::formulation::problem::Problem;
 use crate::state_selection::decision::decide;
-use crate::state_selection::states::StateRequest;
 use crate::verification::flat_run::flat_run;
 use crate::verification::points::{Numbers, parameter_set};
 use lgm_algebra::{ExactValues, Field};
@@ -43,7 +43,7 @@ pub enum Term {
 /// `retain` and `states` must be the same as for the derivation of the equations. Returns `None` for nonlinear models,
 /// for models with functions of time in their laws, and if exact numbers grow too long.
 pub fn reaches(model: &Model, graph: &BondGraph, retain: &[ElementId], states: StateRequest) -> Option<Vec<Reach>> {
-    if crate::nonlinear::applies(model) {
+    if crate::assembly::linearity::applies(model) {
         return None;
     }
     let request = Request::retaining(retain);

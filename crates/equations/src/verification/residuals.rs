@@ -1,7 +1,7 @@
 //! The equations of the flat graph, with values substituted.
 
+use crate::assembly::problem::Problem;
 use crate::causality::structure::port_column;
-use crate::formulation::problem::Problem;
 use crate::verification::equation::{Equation, Judged, Verdict};
 use crate::verification::points::{Known, Symbols, holds_call};
 use lgm_algebra::expr::{ExprId, SymbolId, to_f64};

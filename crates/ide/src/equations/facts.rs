@@ -1,7 +1,7 @@
 //! The equations of the elements of a model, in terms of its text.
 
 use crate::Snapshot;
-use crate::equations::storage::Stored;
+use crate::snapshot::storage::Stored;
 use lgm_algebra::expr::{ExprId, SymbolId, print, to_f64};
 use lgm_algebra::units::{Unit, UnitPower, unit_of};
 use lgm_elaborate::analysis::{Definition, DefinitionKind};

@@ -1,7 +1,5 @@
 //! Parts of a text in the equations: storage, loops, ports, relations.
 
 pub(crate) mod facts;
-pub(crate) mod loops;
 pub(crate) mod ports;
 pub(crate) mod relation;
-pub(crate) mod storage;

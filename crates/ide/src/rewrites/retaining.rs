@@ -1,7 +1,7 @@
 //! Dependent storage that gets a state instead of other storage: the storage declared first keeps its state.
 
 use super::layout::Layout;
-use crate::equations::storage::{declared_at, stores};
+use crate::snapshot::storage::{declared_at, stores};
 use crate::trial::{changed, is_sound};
 use crate::{Action, Snapshot};
 use lgm_model::system::StateSystem;

@@ -5,8 +5,8 @@
 //! boundary. Each condition that may jump is therefore evaluated on its boundary at pseudo-random points, with pseudo-random parameters,
 //! and its two values are compared.
 
-use crate::layout::Layout;
 use crate::programs::graph::ValueId;
+use crate::programs::layout::Layout;
 use crate::programs::lower::Lowering;
 use crate::programs::operation::Space;
 use crate::programs::reroll;

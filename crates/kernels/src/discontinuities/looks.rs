@@ -6,7 +6,7 @@
 
 use super::interval::{Bounds, Interval};
 use super::timed::{Maker, Timed};
-use crate::layout::Layout;
+use crate::programs::layout::Layout;
 use lgm_algebra::expr::{ExprId, Exprs};
 use std::collections::VecDeque;
 

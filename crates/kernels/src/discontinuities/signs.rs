@@ -3,7 +3,7 @@
 
 use super::roots::Search;
 use super::timed::{Maker, Switch, Timed};
-use crate::layout::Layout;
+use crate::programs::layout::Layout;
 use crate::{Arguments, Kernel, KernelOptions, expression};
 use lgm_algebra::expr::{ExprId, Exprs};
 

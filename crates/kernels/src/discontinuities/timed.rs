@@ -1,7 +1,7 @@
 //! Functions of time and parameters as operations on intervals: bounds between two instants, and the switches within them.
 
 use super::interval::{self, Bounds, Interval};
-use crate::layout::Layout;
+use crate::programs::layout::Layout;
 use crate::programs::operation::Space;
 use crate::programs::walk::{ById, Walk};
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, Relation, to_f64};

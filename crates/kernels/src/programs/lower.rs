@@ -3,7 +3,7 @@
 use super::graph::{Graph, ValueId};
 use super::operation::{Binary, Space, Unary};
 use super::walk::{ById, Walk};
-use crate::layout::Layout;
+use crate::programs::layout::Layout;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, Relation, to_f64};
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};

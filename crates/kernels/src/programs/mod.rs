@@ -3,6 +3,7 @@
 pub(crate) mod body;
 pub(crate) mod fuse;
 pub(crate) mod graph;
+pub(crate) mod layout;
 pub(crate) mod lower;
 pub mod operation;
 pub mod program;

@@ -1,6 +1,6 @@
 //! Traversals of expressions in which each one follows its parts.
 
-use crate::layout::Layout;
+use crate::programs::layout::Layout;
 use lgm_algebra::expr::{ExprId, Exprs, Node};
 use rustc_hash::FxHashMap;
 

@@ -2,7 +2,8 @@
 
 use crate::context::{Refusal, RequestContext};
 use crate::protocol::convert::{Places, markdown};
-use crate::protocol::{tokens, uri};
+use crate::protocol::tokens;
+use crate::uri;
 use crate::world::files::Files;
 use crate::world::folders;
 use gen_lsp_types::{

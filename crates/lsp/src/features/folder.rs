@@ -3,7 +3,7 @@
 
 use crate::context::{Refusal, RequestContext, failed};
 use crate::diagnostics::{self, DiagnosticsOfUris};
-use crate::protocol::uri;
+use crate::uri;
 use crate::world::folders;
 use gen_lsp_types::{
     FullDocumentDiagnosticReport, Uri, WorkspaceDiagnosticReport, WorkspaceFullDocumentDiagnosticReport,

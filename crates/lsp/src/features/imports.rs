@@ -1,7 +1,7 @@
 //! Imports of undefined names in a model, from the models next to it.
 
 use crate::context::{Refusal, RequestContext};
-use crate::protocol::uri;
+use crate::uri;
 use crate::world::{files, folders};
 use gen_lsp_types::{Range, Uri};
 use lgm_ide::Action;

@@ -2,7 +2,7 @@
 
 use crate::context::{Refusal, RequestContext};
 use crate::protocol::convert::{Places, workspace_edit};
-use crate::protocol::uri;
+use crate::uri;
 use crate::world::folders;
 use gen_lsp_types::{RenameFilesParams, TextEdit, Uri, WorkspaceEdit};
 use std::path::Path;

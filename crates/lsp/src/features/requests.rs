@@ -3,10 +3,11 @@
 use crate::context::{Refusal, RequestContext, failed, invalid};
 use crate::diagnostics;
 use crate::features::{across, completion, folder, formatting, imports, preview, renamed};
+use crate::library;
 use crate::protocol::convert::{Places, markdown, workspace_edit};
-use crate::protocol::{tokens, uri};
+use crate::protocol::tokens;
+use crate::uri;
 use crate::world::documents::World;
-use crate::world::library;
 use gen_lsp_types::{Code as CodeOfFault, *};
 use lgm_source::Span;
 use lgm_source::codes::Code;

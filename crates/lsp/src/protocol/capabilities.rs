@@ -1,6 +1,7 @@
 //! The capabilities of the editor, as declared at the start, and those of this server.
 
-use crate::protocol::{tokens, uri};
+use crate::protocol::tokens;
+use crate::uri;
 use gen_lsp_types::{
     ChangeNotifications, CodeActionKind, CodeActionOptions, CodeActionProvider, CodeLensOptions, CompletionOptions,
     DefinitionProvider, DiagnosticOptions, DiagnosticProvider, DocumentFormattingProvider, DocumentHighlightProvider,

@@ -1,7 +1,7 @@
 //! Conversion of locations between the compiler and the protocol.
 
 use crate::held::{self, Hunk};
-use crate::protocol::uri;
+use crate::uri;
 use crate::world::documents::World;
 use gen_lsp_types::{
     DocumentChange, Edit as AnyEdit, Location, MarkupContent, MarkupKind, OptionalVersionedTextDocumentIdentifier,

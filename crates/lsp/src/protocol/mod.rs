@@ -4,4 +4,3 @@ pub(crate) mod capabilities;
 pub(crate) mod convert;
 pub(crate) mod tokens;
 pub(crate) mod transport;
-pub(crate) mod uri;

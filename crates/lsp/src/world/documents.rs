@@ -1,6 +1,6 @@
 //! The open texts of an editor, with their contents there.
 
-use crate::protocol::uri;
+use crate::uri;
 use crate::world::settings::Settings;
 use gen_lsp_types::TextDocumentContentChangeEvent as Change;
 use lgm_source::{Encoding, SourceMap};

@@ -3,5 +3,4 @@
 pub(crate) mod documents;
 pub(crate) mod files;
 pub(crate) mod folders;
-pub(crate) mod library;
 pub(crate) mod settings;

@@ -9,11 +9,11 @@
 //! The library's residual is `F(x) = M (..) - k g(t, y)`, where y moves by `share` times the change of x, and only `g`
 //! is nonlinear. With `F` and `g` at one point the residual is known at all others.
 
+use crate::linear_factors::Balanced;
 use crate::motion::BEYOND;
 use crate::solvers::diffsol::{Equations, numbers, numbers_mut};
 use crate::solvers::implicit::Implicit;
 use crate::solvers::implicit::Point;
-use crate::solvers::linear_factors::Balanced;
 use diffsol_la::error::LaError;
 use diffsol_la::{FaerContext, FaerSparseLU, FaerSparseMat, FaerVec, LinearOp, LinearSolver, Vector};
 use lgm_runtime::loops::{OVER_BENDS, ROUNDINGS};

@@ -1,7 +1,7 @@
 //! A further search in algebraic loops: for a solution if none was found, and for others than the one with which a run begins.
 
+use crate::finite::all_finite;
 use crate::motion::Motion;
-use crate::solvers::finite::all_finite;
 use lgm_numerics::newton::Linearised;
 use lgm_numerics::search::{TRIES, closest, is_same, scattered, zeros};
 use lgm_source::codes::Code;
@@ -124,7 +124,7 @@ impl Motion<'_> {
             return None;
         }
         let mut jacobian = DMatrix::zeros(self.unknowns, self.unknowns);
-        for (row, column, at) in crate::solvers::linear_factors::pattern(matrix).entries() {
+        for (row, column, at) in crate::linear_factors::pattern(matrix).entries() {
             jacobian[(row, column)] = entries[at];
         }
         Some((values, jacobian))

@@ -1,7 +1,7 @@
 //! Algebraic loops at a point of a run.
 
 use super::{FaultKind, Motion};
-use crate::loops::newton::{Joint, Newton};
+use crate::motion::newton::{Joint, Newton};
 use lgm_kernels::Arguments;
 
 impl Motion<'_> {

@@ -1,10 +1,10 @@
 //! The states at the beginning of a run.
 
 use crate::failure::{Blame, Failure, FailureKind};
+use crate::finite::all_finite;
+use crate::linear_factors::pattern;
 use crate::motion::{Mass, Motion};
 use crate::reinitialisation::steady_states;
-use crate::solvers::finite::all_finite;
-use crate::solvers::linear_factors::pattern;
 use lgm_equations::{AGREEMENT, search_starts};
 use lgm_kernels::{Arguments, Kernel, KernelOptions, Layout, SparseKernel, expression};
 use lgm_model::system::StateVariable;

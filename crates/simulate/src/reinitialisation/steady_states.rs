@@ -1,9 +1,9 @@
 //! Steady states of large systems, with sparse matrices: conserved quantities are found without dense ones.
 
+use crate::finite::all_finite;
+use crate::linear_factors::Balanced;
+use crate::linear_factors::pattern;
 use crate::motion::{Mass, Motion};
-use crate::solvers::finite::all_finite;
-use crate::solvers::linear_factors::Balanced;
-use crate::solvers::linear_factors::pattern;
 use lgm_kernels::SparseKernel;
 use lgm_numerics::settle::{self, Place, settle};
 

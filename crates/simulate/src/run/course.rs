@@ -4,15 +4,15 @@ use crate::inputs::signals::{Corner, Signals};
 use crate::loops::singular::{ChainWatch, Position};
 use crate::loops::solution_branch::Branch;
 use crate::motion::Motion;
+use crate::motion::scales::Scales;
 use crate::plan::{Method, Plan, Progress, Sink, Summary};
 use crate::reinitialisation::jump::RatesRead;
+use crate::run::balance::PowerMeter;
 use crate::run::headway::Headway;
 use crate::run::output_errors::OutputErrors;
-use crate::run::scales::Scales;
 use crate::solvers::interpolation::InterpolationError;
 use crate::solvers::solver::Counts;
 use crate::solvers::stiffness::Watch;
-use crate::switching::balance::PowerMeter;
 use crate::zero_crossings::derivative_discontinuities::Bends;
 use crate::zero_crossings::events::Events;
 use lgm_source::diagnostic::Diagnostic;
@@ -39,7 +39,7 @@ pub(crate) struct Run<'r> {
     /// For each input, true if its step ends this part of the run.
     pub(crate) moving: Vec<bool>,
     /// The conditions that end this part of the run.
-    pub(crate) watched: Option<crate::switching::watch::EndConditions<'r>>,
+    pub(crate) watched: Option<crate::zero_crossings::watch::EndConditions<'r>>,
     /// Integrates the powers of this part of the run, if the energy balance is requested.
     pub(crate) meter: Option<PowerMeter<'r>>,
     /// The end of this part of the run: the stop, or an earlier instant.

@@ -2,12 +2,12 @@
 
 use crate::inputs::expressions::Inputs;
 use crate::inputs::signals::{Corner, Side, Signals};
+use crate::linear_factors::Balanced;
 use crate::loops::joint::euler;
+use crate::motion::scales::{UNSEEN, nominal_sizes};
 use crate::motion::{BEYOND, Motion, symbols_behind};
 use crate::plan::Plan;
-use crate::run::scales::{UNSEEN, nominal_sizes};
 use crate::solvers::implicit::Implicit;
-use crate::solvers::linear_factors::Balanced;
 use crate::zero_crossings::corners::own_corners;
 use lgm_kernels::{Arguments, Kernels};
 use lgm_model::system::StateSystem;
@@ -231,7 +231,7 @@ fn step(
         *right = length * *right - left;
     }
     factor.solve(&mut right);
-    if !crate::solvers::finite::all_finite(&right) {
+    if !crate::finite::all_finite(&right) {
         return None;
     }
     for (y, correction) in y.iter_mut().zip(&right) {

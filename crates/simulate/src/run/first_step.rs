@@ -1,7 +1,7 @@
 //! The first step that a solver tries.
 
 use crate::motion::Motion;
-use crate::run::scales::Scales;
+use crate::motion::scales::Scales;
 
 /// The longest first step, as a fraction of its piece.
 const LONGEST: f64 = 0.25;

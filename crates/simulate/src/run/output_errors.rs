@@ -7,8 +7,8 @@
 //! cancel in all. The magnitude of an output is its largest value in any row, so that an output that passes zero is not
 //! reported.
 
-use super::scales::Scales;
 use crate::motion::Motion;
+use crate::motion::scales::Scales;
 use lgm_model::system::StateSystem;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};

@@ -1,8 +1,8 @@
 //! The solvers of the library diffsol as implementations of [`Solver`].
 
-use crate::loops::newton::NEARLY;
+use crate::motion::newton::NEARLY;
+use crate::motion::scales::Scales;
 use crate::motion::{BEYOND, Motion};
-use crate::run::scales::Scales;
 use crate::solvers::implicit::Implicit;
 use crate::solvers::implicit::Point;
 use crate::solvers::solver::{Counts, Reached, Solver, SolverFault};

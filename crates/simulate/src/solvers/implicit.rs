@@ -159,7 +159,7 @@ impl<'a> Implicit<'a> {
         match (&motion.mass, &motion.kernels.mass) {
             (Mass::Identity, _) if motion.unknowns == 0 => None,
             (Mass::Constant { values, .. }, Some(mass)) => {
-                let entries = crate::solvers::linear_factors::pattern(mass);
+                let entries = crate::linear_factors::pattern(mass);
                 let entries = entries.entries().map(|(row, column, at)| (row, column, values[at]));
                 Some(Columns::new(size, entries.collect()))
             }
@@ -196,7 +196,7 @@ impl<'a> Implicit<'a> {
             let mut entries = self.entries.borrow_mut();
             entries.resize(mass.stored(), 0.0);
             motion.call(&mass.values, time, states, unknowns, None, &mut entries);
-            for (row, column, at) in crate::solvers::linear_factors::pattern(mass).entries() {
+            for (row, column, at) in crate::linear_factors::pattern(mass).entries() {
                 right[row] -= entries[at] * rates[column];
             }
             first.copy_from_slice(rates);
@@ -247,7 +247,7 @@ impl<'a> Implicit<'a> {
         motion.call(&kernel.values, time, &y[..n], &y[n..n + k], None, entries);
         // Find residuals without any slope, and unknowns with respect to which no residual has one.
         let (mut in_row, mut in_column) = (vec![false; k], vec![false; k]);
-        for (row, column, at) in crate::solvers::linear_factors::pattern(kernel).entries() {
+        for (row, column, at) in crate::linear_factors::pattern(kernel).entries() {
             let has_slope = entries[at] != 0.0 && entries[at].is_finite();
             in_row[row] |= has_slope;
             in_column[column] |= has_slope;
@@ -255,7 +255,7 @@ impl<'a> Implicit<'a> {
         // Away from rest, such as for a blocking diode, a law without a slope is valid.
         let at_rest: Vec<bool> = (0..k).map(|at| y[n + at].abs() <= motion.small_unknown(at)).collect();
         let mut beside: Vec<bool> = (0..k).map(|at| !in_column[at] && at_rest[at]).collect();
-        for (row, column, _) in crate::solvers::linear_factors::pattern(kernel).entries() {
+        for (row, column, _) in crate::linear_factors::pattern(kernel).entries() {
             beside[column] |= !in_row[row] && at_rest[column];
         }
         beside.contains(&true).then(|| {

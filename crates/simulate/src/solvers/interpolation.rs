@@ -14,10 +14,10 @@
 //! faster than the step. Those parts follow, and a difference d of slopes is an error of `(M - h J)^-1 h M d`. It is h
 //! d in slow parts of J, and d divided by the fast rate in fast parts.
 
+use crate::linear_factors::{Factor, Pattern};
 use crate::motion::Motion;
-use crate::run::scales::Scales;
+use crate::motion::scales::Scales;
 use crate::solvers::implicit::Implicit;
-use crate::solvers::linear_factors::{Factor, Pattern};
 use crate::solvers::solver::{Solver, SolverFault};
 
 /// The largest interpolation error in units of the tolerance. For steps at the accuracy limit this estimate

@@ -1,9 +1,7 @@
 //! Solvers: the interface for a run, diffsol, implicit equations and their linear factors, stiffness.
 
 pub(crate) mod diffsol;
-pub(crate) mod finite;
 pub(crate) mod implicit;
 pub(crate) mod interpolation;
-pub(crate) mod linear_factors;
 pub(crate) mod solver;
 pub(crate) mod stiffness;

@@ -13,8 +13,8 @@
 //! continues.
 
 use crate::motion::Motion;
+use crate::motion::scales::Scales;
 use crate::plan::Method;
-use crate::run::scales::Scales;
 
 /// Products of step and fastest rate above this value are at the stability limit (3.0 to 3.5 on the real axis).
 const BOUND: f64 = 1.8;

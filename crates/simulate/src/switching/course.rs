@@ -2,8 +2,8 @@
 
 use crate::failure::{Failure, FailureKind};
 use crate::plan::{Plan, Progress, Sink, Summary};
+use crate::run::balance::Balance;
 use crate::run::output_errors::OutputErrors;
-use crate::switching::balance::Balance;
 use crate::switching::columns::Columns;
 use crate::switching::instant::standing::{Before, Standing};
 use crate::switching::instant::transition::Instant;

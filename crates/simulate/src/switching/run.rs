@@ -11,7 +11,7 @@ use crate::switching::starts::{
     beyond_contact, discrete_starts, equilibrium, lost_starts, no_equilibrium, rests_beyond, starts,
 };
 use crate::switching::undetermined::undetermined;
-use crate::switching::watch::WatchedCondition;
+use crate::zero_crossings::watch::WatchedCondition;
 use lgm_model::switching::Trigger;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;

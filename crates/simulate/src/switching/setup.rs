@@ -2,7 +2,7 @@
 
 use crate::inputs::given::Signal;
 use crate::plan::Summary;
-use crate::switching::balance::Balance;
+use crate::run::balance::Balance;
 use lgm_equations::Options;
 use lgm_equations::switching::Events;
 use lgm_kernels::Kernels;

@@ -8,7 +8,7 @@
 
 use super::radau::{NODES, WEIGHTS, factor, lagrange, measure};
 use super::rates::{Integrator, Jacobian, NotIntegrated};
-use crate::solvers::linear_factors::Factor;
+use crate::linear_factors::Factor;
 
 /// The shortest step, as a fraction of the interval, which may contain a slow reaction with fast parts.
 const SHORTEST: f64 = 1e-30;

@@ -4,7 +4,7 @@
 //! extrapolation from its start: a mass that comes to rest in the last part of a step sticks there.
 
 use super::rates::{Integrator, Jacobian, NotIntegrated};
-use crate::solvers::linear_factors::{Factor, Pattern};
+use crate::linear_factors::{Factor, Pattern};
 
 /// The positions of the stages, as fractions of the step; the last one is its end.
 pub(super) const NODES: [f64; 3] = [0.155_051_025_721_682_2, 0.644_948_974_278_317_8, 1.0];

@@ -8,7 +8,7 @@
 //! after it with the original length.
 
 use crate::motion::Motion;
-use crate::run::scales::Scales;
+use crate::motion::scales::Scales;
 use crate::solvers::solver::{Solver, SolverFault};
 use lgm_kernels::{Corners, Kernel};
 use lgm_runtime::bends::{AT_ONCE, BESIDE, LOCATED, MOST_AGAIN};

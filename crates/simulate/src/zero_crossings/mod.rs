@@ -1,7 +1,7 @@
 //! Zero crossings: conditions on states, derivative discontinuities of laws, and corners in time. Each is located and ends a step.
 
-pub(crate) mod ahead;
 pub(crate) mod corners;
 pub(crate) mod derivative_discontinuities;
 pub(crate) mod events;
-pub(crate) mod slack;
+pub(crate) mod instants;
+pub(crate) mod watch;

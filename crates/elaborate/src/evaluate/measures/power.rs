@@ -4,7 +4,7 @@ use crate::context::values::Value;
 use crate::context::{GraphPart, Place, Progress};
 use crate::evaluate::Evaluator;
 use crate::evaluate::measures::Wanted;
-use crate::laws::classify::{LARGEST_INVERSE, is_simple, solve};
+use crate::law_forms::classify::{LARGEST_INVERSE, is_simple, solve};
 use lgm_algebra::expr::ExprId;
 use lgm_algebra::units::Dimension;
 use lgm_model::{BondEnd, Connection, ElementId, Law, Matrix, PortId, StorageForm, Variable};

@@ -2,7 +2,7 @@
 
 use super::ranges::{has_roots, is_defined_everywhere};
 use super::{Blame, Builder, Definition, Value};
-use crate::diagnosis::refusal::Failure;
+use crate::assembly::refusal::Failure;
 use crate::formulation::matrices::Present;
 use crate::nonlinear::prepare::Prepared;
 use lgm_algebra::expr::{ExprId, Exprs, Node, SymbolId, SymbolKind};

@@ -3,8 +3,8 @@
 use crate::causality::Causality;
 use crate::causality::elimination::Row;
 use crate::causality::structure::port_column;
+use crate::formulation::dependent_starts::{constant_part, declared_starts};
 use crate::index_reduction::Reduced;
-use crate::initialisation::impulse_sources::{constant_part, declared_starts};
 use crate::nonlinear::prepare::Prepared;
 use crate::state_selection::links::{Carrier, Links};
 use lgm_algebra::expr::SymbolId;

@@ -1,9 +1,9 @@
 //! The variables that totals determine, and the rates of the totals.
 
 use super::{Blame, Builder, Value};
-use crate::diagnosis::refusal::Failure;
+use crate::assembly::refusal::Failure;
 use crate::formulation::matrices::Present;
-use crate::state_selection::conserved_quantities::Conserved;
+use crate::nonlinear::conserved_quantities::Conserved;
 use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_model::system::StateSystem;
 

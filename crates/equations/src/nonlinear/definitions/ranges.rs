@@ -1,6 +1,6 @@
 //! Ranges in which an expression has a value, and in which its slope is finite.
 
-use crate::nonlinear::linearity::varies;
+use crate::assembly::linearity::varies;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node};
 use num_rational::BigRational;
 use num_traits::{One, Signed};

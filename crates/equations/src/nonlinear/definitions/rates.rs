@@ -6,7 +6,7 @@
 //! long as no second rate of an input is in them.
 
 use super::{Blame, Builder, Value, Waiting};
-use crate::diagnosis::refusal::Failure;
+use crate::assembly::refusal::Failure;
 use crate::formulation::matrices::Present;
 use lgm_algebra::expr::{ExprId, Function, Node, SymbolId, SymbolKind};
 use rustc_hash::FxHashMap;
