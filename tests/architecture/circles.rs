@@ -26,16 +26,19 @@ pub fn circles(texts: &BTreeMap<ModulePath, String>) -> Vec<Vec<ModulePath>> {
     cycles(&references(texts))
 }
 
-/// The cycles among the top-level folders of a crate, each sorted.
+/// The cycles among the folders of a crate, each sorted: at the top level, and within each folder.
 ///
-/// A file at the top level is a folder by itself. The root of the crate is its public interface and no folder.
+/// A file next to folders is a folder by itself. The root of a folder is its public interface and no part of a cycle.
 pub fn circles_of_folders(texts: &BTreeMap<ModulePath, String>) -> Vec<Vec<ModulePath>> {
     let mut edges: BTreeMap<ModulePath, BTreeSet<ModulePath>> = BTreeMap::new();
     for (file, others) in references(texts) {
-        let Some(folder) = file.first() else { continue };
-        let others = others.iter().filter_map(|other| other.first());
-        let others = others.filter(|other| *other != folder).map(|other| vec![other.clone()]);
-        edges.entry(vec![folder.clone()]).or_default().extend(others);
+        for depth in 0..file.len() {
+            let inside = others
+                .iter()
+                .filter(|other| other.len() > depth && other[..depth] == file[..depth] && other[depth] != file[depth]);
+            let inside = inside.map(|other| other[..=depth].to_vec());
+            edges.entry(file[..=depth].to_vec()).or_default().extend(inside);
+        }
     }
     cycles(&edges)
 }
@@ -413,9 +416,15 @@ mod tests {
             ("b::low", "pub struct Low;"),
             ("b::high", "use crate::a::low::Low;"),
             ("c", "pub struct C;"),
+            ("c::low", "mod x;\nmod y;"),
+            ("c::low::x", "use crate::c::high::High;"),
+            ("c::low::y", "pub struct Y;"),
+            ("c::high", "mod v;\nmod w;\npub struct High;"),
+            ("c::high::v", "use crate::c::low::y::Y;"),
         ];
         assert!(found(&files).is_empty());
-        assert_eq!(shown(circles_of_folders(&texts(&files))), [["a", "b"]]);
+        let [top, inside] = [["a", "b"], ["c::high", "c::low"]];
+        assert_eq!(shown(circles_of_folders(&texts(&files))), [top, inside]);
     }
 
     #[test]

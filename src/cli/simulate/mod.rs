@@ -2,6 +2,7 @@
 
 mod arguments;
 mod batch;
+mod batch_run;
 mod plan;
 mod plots;
 mod preview;
@@ -110,7 +111,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     });
     interrupt::listen();
     match runs {
-        Some(runs) => batch::run(arguments, &ready, &runs, &written, &shown),
+        Some(runs) => batch_run::run(arguments, &ready, &runs, &written, &shown),
         None => single(arguments, &ready, origin.as_ref(), (&written, &shown)),
     }
 }

@@ -1,6 +1,6 @@
 //! The system to be emitted with its compiled functions, under names that every target adapts.
 
-use super::events::Sampled;
+use super::instants::Sampled;
 use super::names::{Rules, Scope};
 use super::template::values;
 use super::trials::{TrialRuns, UNKNOWN_SPAN};

@@ -5,7 +5,6 @@
 //! so that no symbolic derivative is trusted. All values are substituted into every junction, coupler, storage,
 //! dissipator, nonlinear law and source equation, and the power over all ports is added up.
 
-use crate::Options;
 use crate::assembly::refusal::Failure;
 use crate::assembly::states::StateRequest;
 use crate::index_reduction::Refusal;
@@ -13,6 +12,7 @@ use crate::instants::{Instant, between_corners};
 use crate::nonlinear::dual::Point;
 use crate::nonlinear::evaluate::{evaluate_all, point_of, spread};
 use crate::nonlinear::prepare::Prepared;
+use crate::options::Options;
 use crate::parameter_values::parameter_numbers;
 use crate::verification::bounds::{Ball, Places, Rated, rated};
 use crate::verification::checker::{Checker, emitted_outputs};

@@ -1,9 +1,7 @@
 //! Batches of runs over parameter values: sweeps, samples from a table, and random draws.
 
 pub(super) mod arguments;
-mod run;
-mod runs;
+pub(super) mod runs;
 mod vary;
 
-pub(super) use run::run;
 pub(in crate::cli) use vary::grid;

@@ -9,7 +9,6 @@ mod loops;
 mod model;
 mod operations;
 mod run;
-pub(super) mod stability;
 mod text;
 
 use super::events::Changing;
@@ -17,6 +16,7 @@ use super::subject::{ReadmeTables, Subject, readme_tables};
 use super::template::{Template, template, values};
 use super::unfollowed::unfollowed;
 use super::{CodeOptions, Package};
+use crate::code::stability;
 use crate::shortest;
 pub(super) use common::Common;
 use common::common;

@@ -3,16 +3,15 @@
 mod combinations;
 mod conditions;
 mod gathered;
-mod instants;
 mod kernels;
 mod merged;
 mod row;
 mod sampled;
 mod table;
 
+pub(super) use crate::code::instants::{Clock, Place, Sampled, SampledBlock};
 pub(super) use conditions::ConditionWords;
 pub(super) use gathered::gather;
-pub(super) use instants::{Clock, Place, Sampled, SampledBlock};
 pub(super) use kernels::{ChangeKernels, Changing, Modal, chosen};
 pub(super) use sampled::sampled;
 pub(super) use table::{EmittedBlock, Gathered, Row};

@@ -1,9 +1,9 @@
 //! Blocks of a model in steps of fixed length: each runs at its instants, which are counted in steps.
 
 use super::gathered::gather;
-use super::instants::{Assigned, Clock, Place, Read, Sampled, SampledBlock, SampledKernels};
 use super::table::{Gathered, Row};
 use super::{Changes, refused};
+use crate::code::instants::{Assigned, Clock, Place, Read, Sampled, SampledBlock, SampledKernels};
 use crate::code::trials::TrialRuns;
 use crate::shortest;
 use lgm_algebra::expr::{ExprId, Exprs, Relation, SymbolId, print};

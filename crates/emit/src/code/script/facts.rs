@@ -1,6 +1,6 @@
 //! The parts of a model that the templates of scripts print.
 
-use crate::code::c::stability::stiffness;
+use crate::code::stability::stiffness;
 use crate::code::subject::Subject;
 use crate::code::template::values;
 use crate::rows::csv_field;

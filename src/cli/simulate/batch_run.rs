@@ -1,9 +1,9 @@
 //! A batch of runs of one compiled model, in parallel on all cores, with one table of all results.
 
-use super::runs::Runs;
 use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::simulate::arguments::Arguments;
+use crate::cli::simulate::batch::runs::Runs;
 use crate::cli::simulate::plots::Plotter;
 use crate::cli::simulate::watch::Watch;
 use crate::cli::{interrupt, report};
