@@ -511,3 +511,53 @@ fn a_delay_leads_to_its_approximation() {
     let output = lgm(folder(text).path(), &["check", "m.lgm"]);
     assert!(err(&output).contains("PadeDelay(3, T)"), "{}", err(&output));
 }
+
+/// Statistics of the values 1 to 5, and of a rise from 0 to each of them.
+#[test]
+fn the_summary_of_a_batch_has_the_statistics_of_its_runs() {
+    let text = "model M {
+  param k = 1;
+  input rate = k;
+  state y = int(rate);
+  output held = k;
+  output rise = y;
+}
+";
+    let folder = folder(text);
+    let arguments = [
+        "simulate",
+        "m.lgm",
+        "--stop",
+        "1",
+        "--points",
+        "3",
+        "--sweep",
+        "k=1:5:5",
+        "--summary",
+    ];
+    let output = lgm(folder.path(), &arguments);
+    ends_with(&output, 0);
+    let text = out(&output);
+    let line = |name: &str, measure: &str| -> Vec<String> {
+        let lines = text
+            .lines()
+            .map(|line| line.split_whitespace().map(String::from).collect());
+        let mut found = lines.filter(|words: &Vec<String>| words.len() > 2 && words[0] == name && words[1] == measure);
+        found.next().unwrap_or_else(|| panic!("{name} {measure}: {text}"))
+    };
+    assert_eq!(
+        line("held", "last")[2..],
+        ["3", "1.5811", "1.2", "3", "4.8", "1", "5", "1,", "5"]
+    );
+    assert_eq!(
+        line("rise", "max")[2..],
+        ["3", "1.5811", "1.2", "3", "4.8", "1", "5", "1,", "5"]
+    );
+    assert_eq!(line("rise", "min")[2], "0");
+    assert!(
+        text.starts_with("5 of 5 runs\n") && text.contains("\nrun 5: k = 5\n"),
+        "{text}"
+    );
+    // A single run has no statistics.
+    ends_with(&lgm(folder.path(), &["simulate", "m.lgm", "--summary"]), 2);
+}

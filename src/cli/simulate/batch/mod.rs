@@ -3,6 +3,7 @@
 pub(super) mod arguments;
 mod run;
 mod runs;
+mod summary;
 mod vary;
 
 pub(super) use run::run;
