@@ -43,8 +43,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let compilation = arguments.model.compilation(SourceMap::default(), |settings, _| {
         check_request(settings, arguments.model.chooses_no_model(), arguments.verify)
     });
-    let (map, diagnostics, stats) = match &compilation {
-        Err((map, diagnostics)) => (map, diagnostics.clone(), None),
+    let (map, diagnostics, stats, checked) = match &compilation {
+        Err((map, diagnostics)) => (map, diagnostics.clone(), None, String::new()),
         Ok(compilation) => {
             let stretched = Stretched::of(compilation, Stretched::WORTHWHILE);
             let stretched = stretched.and_then(|stretched| stretched_stats(&stretched));
@@ -60,12 +60,16 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
                     Some((model.heading.counts, compilation.system().map(reduced)))
                 }
             };
-            (compilation.map(), diagnostics, wanted.then(stats).flatten())
+            let checked = match (&stretched, diagnostics.is_empty()) {
+                (None, true) => compilation.system().map_or(String::new(), checked),
+                _ => String::new(),
+            };
+            (compilation.map(), diagnostics, wanted.then(stats).flatten(), checked)
         }
     };
     let outcome = report::outcome(&diagnostics);
     match arguments.format {
-        Format::Text if diagnostics.is_empty() => report::say_without_faults(),
+        Format::Text if diagnostics.is_empty() => report::say_without_faults(&checked),
         Format::Text => report::print_in_full(map, &diagnostics),
         Format::Json => {
             let mut value = as_json(map, &diagnostics);
@@ -119,6 +123,32 @@ fn stretched_stats(stretched: &Stretched) -> Option<(Counts, Option<Reduced>)> {
         outputs: one(|left| left.outputs)?,
     };
     Some((stretched.counts()?, Some(reduced)))
+}
+
+/// Returns the size of a model without faults: ": `Oscillator` has 2 states, 1 input and 3 outputs".
+fn checked(system: &StateSystem) -> String {
+    let counts = [
+        (system.states.len(), "state"),
+        (system.inputs.len(), "input"),
+        (system.outputs.len(), "output"),
+    ];
+    let [states, inputs, outputs] = counts.map(|(count, word)| plural(count, word));
+    let dependent = match system.dependent.len() {
+        0 => String::new(),
+        count => format!(", {} without a state of its own", plural(count, "storage element")),
+    };
+    let loops = match system.equations.loops.len() {
+        0 => String::new(),
+        count => format!(", {}", plural(count, "algebraic loop")),
+    };
+    format!(
+        ": `{}` has {states}, {inputs}, {outputs}{dependent}{loops}",
+        system.model
+    )
+}
+
+fn plural(count: usize, word: &str) -> String {
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
 fn stats_json(counts: &Counts, reduced: &Option<Reduced>) -> Value {
@@ -178,7 +208,6 @@ fn write_counts(counts: &Counts, reduced: &Option<Reduced>, out: &mut dyn Write)
         line(name, numbers.each_ref().map(|number| number.as_str()))?;
     }
     if let Some(left) = reduced {
-        let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
         writeln!(
             out,
             "after reduction: {}, {}, {}; {}",

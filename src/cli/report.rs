@@ -31,11 +31,11 @@ fn print_as(map: &SourceMap, diagnostics: &[Diagnostic], render: fn(&SourceMap, 
     let _ = stream.write_all(text.as_bytes());
 }
 
-/// Reports success to a person; tools use the exit code.
-pub(super) fn say_without_faults() {
+/// Reports success and what was checked to a person; tools use the exit code.
+pub(super) fn say_without_faults(checked: &str) {
     let mut stream = std::io::stderr().lock();
     if stream.is_terminal() {
-        let _ = stream.write_all(b"no faults found\n");
+        let _ = writeln!(stream, "no faults found{checked}");
     }
 }
 

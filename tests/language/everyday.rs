@@ -415,3 +415,149 @@ model M {
     near(row[1], -9.80665, 1e-9);
     near(row[2], 101_325.0, 1e-9);
 }
+
+/// Unused values are warned of, but not values that another part of the text uses.
+#[test]
+fn unused_values_cause_a_warning() {
+    let text = "function half(x) = x*share;\nfunction third(x) = x/3;\nconst share = 0.5;\nconst spare = 2;
+component Leak(G [S], spare [S]) { port p : electrical; r : Resistor(1/G) p -> gnd; }
+model M {
+  param C [F] = 1;
+  param R [ohm] = 1;
+  table curve = [[0, 1], [2, 3]];
+  table other = [[0, 1], [2, 3]];
+  node a : electrical;
+  c : Capacitor(C) a -> gnd;
+  s : CurrentSource(half(curve(time))) gnd -> a;
+  leak : Leak(1, 2) (p = a);
+  output u = across(c);
+}
+";
+    let folder = folder(text);
+    let output = lgm(folder.path(), &["check", "m.lgm"]);
+    ends_with(&output, 0);
+    let told = err(&output);
+    let found: Vec<&str> = told.lines().filter(|line| line.contains("nothing uses")).collect();
+    let expected = [
+        "function `third`",
+        "constant `spare`",
+        "parameter `spare`",
+        "parameter `R`",
+        "table `other`",
+    ];
+    assert_eq!(found.len(), expected.len(), "{told}");
+    for words in expected {
+        let line = format!("[LGM0156] Warning: nothing uses the {words}");
+        assert!(found.contains(&&*line), "{line}: {told}");
+    }
+    // The functions and constants of a file without models are for other files.
+    fs::write(
+        folder.path().join("parts.lgm"),
+        "function half(x) = x/2;\nconst share = 0.5;\n",
+    )
+    .unwrap();
+    assert_eq!(err(&lgm(folder.path(), &["check", "parts.lgm"])), "");
+}
+
+/// Natural frequencies over a parameter: sqrt(k/m).
+#[test]
+fn modes_of_a_sweep_follow_the_parameter() {
+    let text = "model M {
+  param k [N/m] = 4;
+  node x : translational;
+  m : Mass(1 [kg]) x -> gnd;
+  s : Spring(k) x -> gnd;
+  d : Damper(0.2 [N.s/m]) x -> gnd;
+  output v = across(m);
+}
+";
+    let folder = folder(text);
+    let output = lgm(folder.path(), &["modes", "m.lgm", "--sweep", "k=1:9:3"]);
+    ends_with(&output, 0);
+    let text = out(&output);
+    let numbers = |line: &str| -> Vec<f64> { line.split_whitespace().map(|word| word.parse().unwrap()).collect() };
+    let rows: Vec<Vec<f64>> = text.lines().skip(1).map(numbers).collect();
+    assert_eq!(rows.len(), 3, "{text}");
+    for (row, k) in rows.iter().zip([1.0_f64, 5.0, 9.0]) {
+        near(row[0], k, 1e-12);
+        near(row[4], k.sqrt(), 1e-8);
+        near(row[6], 0.1 / k.sqrt(), 1e-3);
+    }
+    let refused = lgm(folder.path(), &["modes", "m.lgm", "--sweep", "q=1:9:3"]);
+    ends_with(&refused, 2);
+}
+
+/// A run that leaves the range of a table reports no values from beyond it.
+#[test]
+fn a_run_that_leaves_a_table_shows_no_values_from_beyond() {
+    let text = "model M {
+  table f = [[0, 1], [1, 2]];
+  node x : translational;
+  m : Mass(1) x -> gnd, start = 0.1;
+  p : ForceSource(f(across(m))) gnd -> x;
+  output v = across(m);
+}
+";
+    let folder = folder(text);
+    let output = lgm(folder.path(), &["simulate", "m.lgm", "--stop", "2", "--points", "11"]);
+    ends_with(&output, 1);
+    let told = err(&output);
+    assert!(told.contains("LGM1004") && !told.contains("e80"), "{told}");
+}
+
+#[test]
+fn a_delay_leads_to_its_approximation() {
+    let text = "model M { signal s = sin(time); output y = delay(s, 0.2); }\n";
+    let output = lgm(folder(text).path(), &["check", "m.lgm"]);
+    assert!(err(&output).contains("PadeDelay(3, T)"), "{}", err(&output));
+}
+
+/// Statistics of the values 1 to 5, and of a rise from 0 to each of them.
+#[test]
+fn the_summary_of_a_batch_has_the_statistics_of_its_runs() {
+    let text = "model M {
+  param k = 1;
+  input rate = k;
+  state y = int(rate);
+  output held = k;
+  output rise = y;
+}
+";
+    let folder = folder(text);
+    let arguments = [
+        "simulate",
+        "m.lgm",
+        "--stop",
+        "1",
+        "--points",
+        "3",
+        "--sweep",
+        "k=1:5:5",
+        "--summary",
+    ];
+    let output = lgm(folder.path(), &arguments);
+    ends_with(&output, 0);
+    let text = out(&output);
+    let line = |name: &str, measure: &str| -> Vec<String> {
+        let lines = text
+            .lines()
+            .map(|line| line.split_whitespace().map(String::from).collect());
+        let mut found = lines.filter(|words: &Vec<String>| words.len() > 2 && words[0] == name && words[1] == measure);
+        found.next().unwrap_or_else(|| panic!("{name} {measure}: {text}"))
+    };
+    assert_eq!(
+        line("held", "last")[2..],
+        ["3", "1.5811", "1.2", "3", "4.8", "1", "5", "1,", "5"]
+    );
+    assert_eq!(
+        line("rise", "max")[2..],
+        ["3", "1.5811", "1.2", "3", "4.8", "1", "5", "1,", "5"]
+    );
+    assert_eq!(line("rise", "min")[2], "0");
+    assert!(
+        text.starts_with("5 of 5 runs\n") && text.contains("\nrun 5: k = 5\n"),
+        "{text}"
+    );
+    // A single run has no statistics.
+    ends_with(&lgm(folder.path(), &["simulate", "m.lgm", "--summary"]), 2);
+}

@@ -1,5 +1,5 @@
-//! The elements of the library's modules for electronics, drives, hydraulics, heat and magnetic circuits, each in a small model whose last
-//! sample has a closed form.
+//! The elements of the library's modules for electronics, drives, hydraulics, heat, magnetic circuits and signals, each in a small model
+//! whose last sample has a closed form.
 
 use crate::support;
 
@@ -48,6 +48,9 @@ fn electronics() {
         // A shorted secondary leaves the inductance L1*(1 - k^2).
         ("node a, b : electrical; s : CurrentSource(1) gnd -> a; r : Resistor(1) a -> gnd; t : CoupledInductors(0.1, 0.4, 0.5) a -> gnd, b -> gnd;
           w : VoltageSource(0) b -> gnd; output i = through(t.a); output j = through(t.b);", 0.05, &[("i", short), ("j", -0.25 * short)]),
+        // Seen from the source, the load is 2/4 ohm: a third of the voltage decays with the time constant 0.3 s.
+        ("node a, b, c : electrical; s : VoltageSource(1) a -> gnd; r : Resistor(1) a -> b; l : Resistor(2) c -> gnd;
+          t : TightlyCoupledInductors(0.1, 0.4) (p1 = b, n1 = gnd, p2 = c, n2 = gnd); output v = across(c);", 0.3, &[("v", 2.0 / 3.0 * (-1.0_f64).exp())]),
         ("node a, m, o : electrical; s : VoltageSource(2) a -> gnd; r : Resistor(1000) a -> m; f : Resistor(3000) m -> o; c : Capacitor(1e-6) m -> o;
           op : OpAmp gnd -> m, o -> gnd; output y = across(o);", 0.003, &[("y", -6.0 * (1.0 - (-1.0_f64).exp()))]),
         ("node a, m, o : electrical; s : VoltageSource(2) a -> gnd; r : Resistor(1000) a -> m; f : Resistor(3000) m -> o;
@@ -174,4 +177,168 @@ fn magnetic() {
           g : ForceGap(1e-4, 2e-3) m -> gnd, x -> gnd; h : VelocitySource(0) x -> gnd; output F = through(g.armature); output i = through(w.coil);", 2.0,
          &[("F", 1e-4 / (2.0 * MU_0 * 1e-4)), ("i", 0.01 * 2e-3 / (MU_0 * 1e-4) / 100.0)]),
     ]);
+}
+
+#[test]
+fn controllers() {
+    let filtered = 1.0 - (-2.0_f64).exp();
+    check(
+        "signals",
+        &[
+            (
+                "c : PI(2, 3, high = 1000) (setpoint = 1, measured = 0); output y = c.y;",
+                1.0,
+                &[("y", 5.0)],
+            ),
+            // At the limit the integral stays at `high + Ki*Tt - Kp*e`.
+            (
+                "c : PI(2, 3, high = 4) (setpoint = 1, measured = 0); output y = c.y; output i = c.integral;",
+                20.0,
+                &[("y", 4.0), ("i", 4.0)],
+            ),
+            (
+                "c : PI(2, 3, high = 4, low = -1) (setpoint = 0, measured = 1); output y = c.y;",
+                2.0,
+                &[("y", -1.0)],
+            ),
+            (
+                "c : PID(2, 3, 0.5, 0.5, high = 1000) (setpoint = 0, measured = time); output y = c.y;",
+                1.0,
+                &[("y", -3.5 - 0.5 * filtered)],
+            ),
+            (
+                "c : PID(2, 3, 0.5, 0.5, high = 4) (setpoint = 1, measured = 0); output y = c.y; output i = c.integral;",
+                20.0,
+                &[("y", 4.0), ("i", 4.0)],
+            ),
+            // Ten samples of the falling error 1 - 0.1*k are summed before the eleventh.
+            (
+                "c : SampledPID(0.1, 2, 3, 0.5, high = 1000, measured0 = -0.1) (setpoint = 1, measured = time); output y = c.y;",
+                1.05,
+                &[("y", 1.65 - 0.5)],
+            ),
+            (
+                "c : SampledPID(0.1, 2, 3, 0, high = 1) (setpoint = if time < 1.05 then 1 else -0.1, measured = 0); output y = c.y;",
+                1.15,
+                &[("y", -0.2)],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn filters() {
+    let (decay, turned) = ((-1.2_f64).exp(), 1.6_f64);
+    let (cosine, sine) = (decay * turned.cos(), decay * turned.sin());
+    check(
+        "signals",
+        &[
+            (
+                "g : Lag(0.5, 2) (u = 1); output y = g.y;",
+                1.0,
+                &[("y", 2.0 * (1.0 - (-2.0_f64).exp()))],
+            ),
+            (
+                "g : Lead(0.5, 0.05, 2) (u = 1); output y = g.y;",
+                0.1,
+                &[("y", 2.0 * (1.0 + 9.0 * (-2.0_f64).exp()))],
+            ),
+            (
+                "g : Derivative(0.1) (u = time); output y = g.y;",
+                0.1,
+                &[("y", 1.0 - (-1.0_f64).exp())],
+            ),
+            (
+                "g : SecondOrder(20, 0.6, 3) (u = 1); output y = g.y;",
+                0.1,
+                &[("y", 3.0 * (1.0 - cosine - 0.75 * sine))],
+            ),
+            (
+                "g : TransferFunction(b0 = 800, b1 = 32, b2 = 3, a0 = 400, a1 = 24) (u = 1); output y = g.y;",
+                0.1,
+                &[(
+                    "y",
+                    3.0 * (cosine - 0.75 * sine) + 2.0 * sine + 2.0 * (1.0 - cosine - 0.75 * sine),
+                )],
+            ),
+        ],
+    );
+    // At its corner, a Butterworth filter of order n has the gain 1/sqrt(2) and the phase n*45 degrees.
+    for order in 1..=5 {
+        let quarter = f64::from(order) * PI / 4.0;
+        let low = (20.2 * PI - quarter).sin() / 2.0_f64.sqrt();
+        let high = (20.2 * PI + quarter).sin() / 2.0_f64.sqrt();
+        let body = format!(
+            "l : LowPass({order}, 2*pi) (u = sin(2*pi*time)); h : HighPass({order}, 2*pi) (u = sin(2*pi*time));
+             output a = l.y; output b = h.y;"
+        );
+        check("signals", &[(&body, 10.1, &[("a", low), ("b", high)])]);
+    }
+    // The phase of a Pade fraction of order n departs from that of the delay with the power 2*n + 1 of the frequency.
+    for order in 2..=4 {
+        let body = format!("g : PadeDelay({order}, 0.1) (u = sin(time)); output y = g.y;");
+        check("signals", &[(&body, 10.0, &[("y", 9.9_f64.sin())])]);
+    }
+    let late = 3.0_f64.atan();
+    check(
+        "signals",
+        &[
+            (
+                "g : BandPass(2*pi, 2) (u = sin(4*pi*time)); output y = g.y;",
+                20.1,
+                &[("y", (80.4 * PI - late).sin() / 10.0_f64.sqrt())],
+            ),
+            (
+                "g : Notch(2*pi, 2) (u = sin(4*pi*time)); output y = g.y;",
+                20.1,
+                &[("y", 3.0 * (80.4 * PI + PI / 2.0 - late).sin() / 10.0_f64.sqrt())],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn limits_and_sampling() {
+    check(
+        "signals",
+        &[
+            (
+                "g : Limiter(3) (u = time); h : Limiter(3, -1) (u = -time); output y = g.y; output z = h.y;",
+                5.0,
+                &[("y", 3.0), ("z", -1.0)],
+            ),
+            (
+                "g : DeadZone(3) (u = time); h : DeadZone(3, -1) (u = -time); output y = g.y; output z = h.y;",
+                5.0,
+                &[("y", 2.0), ("z", -4.0)],
+            ),
+            ("g : Quantiser(0.3) (u = time); output y = g.y;", 1.1, &[("y", 1.2)]),
+            (
+                "g : RateLimiter(2, 0.5) (u = 5); h : RateLimiter(2, 0.5) (u = -5); output y = g.y; output z = h.y;",
+                1.0,
+                &[("y", 2.0), ("z", -0.5)],
+            ),
+            (
+                "g : SampleHold(0.3) (u = time); h : UnitDelay(0.3) (u = time); output y = g.y; output z = h.y;",
+                1.0,
+                &[("y", 0.9), ("z", 0.6)],
+            ),
+            (
+                "g : Counter(0.5) (u = sin(2*pi*time)); output y = g.y;",
+                3.5,
+                &[("y", 4.0)],
+            ),
+            ("g : Timer(0.5) (u = step(0.4)); output y = g.y;", 1.0, &[("y", 0.6)]),
+            (
+                "g : PWM(0.1) (u = 0.3); state sum = int(g.y); output y = g.y; output s = sum;",
+                1.02,
+                &[("y", 1.0), ("s", 0.32)],
+            ),
+            (
+                "g : CentredPWM(0.1) (u = 0.3); state sum = int(g.y); output y = g.y; output s = sum;",
+                1.05,
+                &[("y", 1.0), ("s", 0.315)],
+            ),
+        ],
+    );
 }

@@ -5,6 +5,7 @@ pub mod stretched;
 
 pub use curves::unknown_curves;
 use lgm_analysis::{LinearizeRequest, linearize};
+use lgm_elaborate::analysis::Analysis;
 use lgm_elaborate::{Program, Settings};
 use lgm_equations::bond::{self, BondGraph};
 use lgm_equations::switching::Events;
@@ -234,6 +235,11 @@ impl Compilation {
             self.add_other_models(all);
             let unused = || lgm_elaborate::check_unused(&self.program, &self.map, &self.request.cancellation);
             add_new(all, stack::deep(unused));
+            // Seemingly unused values may be used in an unreadable part.
+            if !has_errors(all) {
+                let values = || Analysis::of(&self.program).warnings(&self.program);
+                all.extend(stack::deep(values));
+            }
         }
     }
 

@@ -47,6 +47,7 @@ pub(crate) fn of_definition(snapshot: &Snapshot, id: DefinitionId) -> String {
     let definition = snapshot.analysis().get(id);
     let mut parts = vec![format!("```lgm\n{}\n```", declaration(snapshot, definition))];
     parts.extend(definition.doc.as_ref().map(|doc| doc.trim().to_string()));
+    parts.extend(described_by_item(snapshot, definition));
     if let Some(value) = declared_value(snapshot, definition) {
         parts.push(format!("Value: {value}"));
     } else if let (DefinitionKind::Signal, Some(unit)) = (definition.kind, signal_unit(snapshot, definition)) {
@@ -76,6 +77,18 @@ pub(crate) fn of_definition(snapshot: &Snapshot, id: DefinitionId) -> String {
     parts.join("\n\n")
 }
 
+/// Returns the description of a formal parameter in the `///` lines of its item: "- `R`: resistance of the winding".
+fn described_by_item(snapshot: &Snapshot, definition: &Definition) -> Option<String> {
+    let item = snapshot.analysis().get(definition.within?);
+    let start = format!("- `{}`:", definition.name);
+    let mut lines = item
+        .doc
+        .as_ref()?
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix(&start));
+    lines.next().map(|words| words.trim().to_string())
+}
+
 /// Returns the text of a declaration; for an item with a body, only its head.
 fn declaration(snapshot: &Snapshot, definition: &Definition) -> String {
     let text = snapshot.map().slice(definition.span).trim();
@@ -92,6 +105,8 @@ fn declaration(snapshot: &Snapshot, definition: &Definition) -> String {
         DefinitionKind::StructuralFormal => format!("const {text}"),
         DefinitionKind::Port => format!("port {text}"),
         DefinitionKind::Index => format!("index {text}"),
+        // A table of an element is known by its name only.
+        DefinitionKind::Table if text == &*definition.name => format!("table {text}"),
         _ => text.to_string(),
     };
     shown(&words)

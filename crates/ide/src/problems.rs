@@ -1,12 +1,10 @@
 //! Problems as listed by an editor.
 
-use crate::symbols::body_of;
 use crate::{Problem, Snapshot};
 use lgm_elaborate::analysis::{Analysis, Definition, DefinitionId, DefinitionKind};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, Label, Severity};
 use lgm_source::{Encoding, SourceMap, Span};
-use lgm_syntax::ast::StatementKind;
-use lgm_syntax::visit::statements;
 use rustc_hash::FxHashSet;
 
 /// Returns every error, warning and remark of the root text and its imports. For a root text without errors, it also returns unused
@@ -38,67 +36,30 @@ fn at_instance(snapshot: &Snapshot, diagnostic: &Diagnostic) -> Option<Problem> 
 fn names(snapshot: &Snapshot) -> Vec<Problem> {
     let analysis = snapshot.analysis();
     let unused: FxHashSet<DefinitionId> = unused(snapshot).into_iter().collect();
-    let ids = (0..analysis.definitions.len() as u32).map(DefinitionId);
-    ids.filter(|id| analysis.get(*id).name_span.source == snapshot.root())
-        .filter_map(|id| match unused.contains(&id) {
-            true => without_use(analysis.get(id)),
-            false => hiding(analysis, analysis.get(id)),
-        })
-        .collect()
-}
-
-/// Returns the unused definitions of the root text.
-pub(crate) fn unused(snapshot: &Snapshot) -> Vec<DefinitionId> {
-    let analysis = snapshot.analysis();
-    let used: FxHashSet<DefinitionId> = analysis
-        .uses
-        .iter()
-        .filter(|entry| !entry.declares)
-        .map(|entry| entry.definition)
+    let diagnostics = snapshot.diagnostics().iter();
+    let warned: FxHashSet<Span> = diagnostics
+        .filter(|known| known.code == Code::LGM0156)
+        .filter_map(|known| known.labels.first().map(|label| label.span))
         .collect();
     let ids = (0..analysis.definitions.len() as u32).map(DefinitionId);
-    let starting = starting(snapshot);
     ids.filter(|id| {
-        let definition = analysis.get(*id);
-        definition.name_span.source == snapshot.root()
-            && !used.contains(id)
-            && !starting.contains(&definition.name_span)
-            && what(definition.kind).is_some()
+        let name = analysis.get(*id).name_span;
+        name.source == snapshot.root() && !warned.contains(&name)
+    })
+    .filter_map(|id| match unused.contains(&id) {
+        true => without_use(analysis.get(id)),
+        false => hiding(analysis, analysis.get(id)),
     })
     .collect()
 }
 
-/// Returns the names of signals with an initial value, which determines initial values of states even if no expression uses the signal.
-fn starting(snapshot: &Snapshot) -> FxHashSet<Span> {
-    let ast = snapshot.compilation().program().ast(snapshot.root());
-    let mut found = FxHashSet::default();
-    for item in ast.map_or(&[][..], |ast| &ast.items) {
-        statements(body_of(item), &mut |statement| {
-            if let StatementKind::Signal(signal) = &statement.kind
-                && !signal.attributes.is_empty()
-            {
-                found.insert(signal.declared.name.span);
-            }
-        });
-    }
-    found
-}
-
-/// Returns the message for an unused item.
-fn what(kind: DefinitionKind) -> Option<&'static str> {
-    use DefinitionKind::*;
-    Some(match kind {
-        Parameter | Formal | StructuralFormal => "parameter",
-        Constant => "constant",
-        Input => "input",
-        Signal => "signal",
-        Index => "index",
-        _ => return None,
-    })
+/// Returns the unused definitions of the root text.
+pub(crate) fn unused(snapshot: &Snapshot) -> Vec<DefinitionId> {
+    snapshot.analysis().unused(snapshot.compilation().program())
 }
 
 fn without_use(definition: &Definition) -> Option<Problem> {
-    let what = what(definition.kind)?;
+    let what = definition.kind.of_use()?;
     Some(Problem {
         is_unused: true,
         ..hint(definition, format!("nothing uses the {what} `{}`", definition.name))
@@ -168,6 +129,6 @@ fn problem(diagnostic: &Diagnostic) -> Problem {
         message: lines.join("\n"),
         related: others.map(|label| (label.span, label.message.clone())).collect(),
         is_hint: false,
-        is_unused: false,
+        is_unused: diagnostic.code == Code::LGM0156,
     }
 }

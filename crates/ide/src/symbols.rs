@@ -27,6 +27,7 @@ pub(crate) fn kind_of(kind: DefinitionKind) -> NameKind {
         DefinitionKind::Port => NameKind::Port,
         DefinitionKind::Instance => NameKind::Instance,
         DefinitionKind::Index => NameKind::Index,
+        DefinitionKind::Function | DefinitionKind::Table => NameKind::Function,
     }
 }
 
@@ -34,6 +35,10 @@ pub(crate) fn kind_of(kind: DefinitionKind) -> NameKind {
 pub(crate) fn detail_of(snapshot: &Snapshot, id: DefinitionId) -> Option<String> {
     let (analysis, map) = (snapshot.analysis(), snapshot.map());
     let definition = analysis.get(id);
+    if definition.kind == DefinitionKind::Function {
+        let head = map.slice(definition.span).split_once(") =").map(|parts| parts.0);
+        return head.and_then(|head| Some(format!("{})", &head[head.find('(')?..])));
+    }
     let of = definition.of.map(|of| analysis.get(of).name.to_string());
     of.or_else(|| definition.unit.map(|unit| map.slice(unit).to_string()))
 }

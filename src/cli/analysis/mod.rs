@@ -8,6 +8,7 @@ pub(super) mod response;
 mod sampled_modes;
 pub(super) mod second_order;
 pub(super) mod structure;
+mod sweep;
 pub(super) mod switching;
 pub(super) mod terminals;
 pub(super) mod transfer;

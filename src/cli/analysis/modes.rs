@@ -4,7 +4,8 @@ use super::converge::{Comparison, Study, converge, study, wanted};
 use super::mode_profile::draw;
 use super::pictures::svg_picture;
 use super::sampled_modes;
-use super::shared::{Format, Pairs, Table, frequency, write_json};
+use super::shared::{Format, LinearModel, Pairs, Table, frequency, write_json};
+use super::sweep::{Case, cases};
 use crate::Whole;
 use crate::cli::files::disk::{write_result, write_text};
 use crate::cli::outcome::Outcome;
@@ -17,6 +18,7 @@ use lgm_session::analysis::modes::{modes_json, varied_parameters, with_storage};
 use lgm_source::SourceMap;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use num_complex::Complex;
+use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -34,13 +36,15 @@ const BESIDE: [&str; 4] = ["shapes", "near", "sensitivity", "sampled"];
 /// also in models with 100,000 states. `--sensitivity k,b` prints the derivative of each pole with respect to
 /// parameters.
 ///
+/// `--sweep k=20:200:10` prints the modes for each value of a parameter, such as those of a Campbell diagram over a speed.
+///
 /// `--converge n=1,2,4,8` compiles the model for each value of its `const` n. It prints the lowest natural frequencies
 /// and the largest error of the response from the first input to the first output at `--omega`, relative to the largest
 /// response with the last value. `--against FILE --cells N` does the same for another model, such as one of
 /// micro-elements, against the same response.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  lgm modes examples/seeds/beam_cantilever.lgm\n  lgm modes examples/quarter_car.lgm --shapes\n  lgm modes examples/oscillator.lgm --sensitivity k,b\n  lgm modes examples/line.lgm --profile cell.c.v --plot shapes.svg\n  lgm modes examples/line.lgm --set N=2000 --near 1000 --count 4\n  lgm modes examples/switching/digital_speed_loop.lgm --sampled\n  lgm modes examples/seeds/bar_modal.lgm --converge n_modes=1,2,4,8,64 --omega 0.31 \\\n    --against examples/seeds/bar_microelement_chain.lgm --cells N"
+    after_help = "Examples:\n  lgm modes examples/seeds/beam_cantilever.lgm\n  lgm modes examples/quarter_car.lgm --shapes\n  lgm modes examples/oscillator.lgm --sensitivity k,b\n  lgm modes examples/oscillator.lgm --sweep k=20:200:10\n  lgm modes examples/line.lgm --profile cell.c.v --plot shapes.svg\n  lgm modes examples/line.lgm --set N=2000 --near 1000 --count 4\n  lgm modes examples/switching/digital_speed_loop.lgm --sampled\n  lgm modes examples/seeds/bar_modal.lgm --converge n_modes=1,2,4,8,64 --omega 0.31 \\\n    --against examples/seeds/bar_microelement_chain.lgm --cells N"
 )]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
@@ -70,6 +74,9 @@ pub(in crate::cli) struct Arguments {
     /// Derivatives of the poles with respect to these parameters
     #[arg(long, value_name = "NAME,NAME..", value_delimiter = ',', conflicts_with = "converge")]
     sensitivity: Vec<String>,
+    /// Repeat for n values of a parameter from A to B, evenly spaced or, with `:log`, by equal ratios; repeatable
+    #[arg(long, value_name = "NAME=A:B:N[:log]", conflicts_with_all = ["shapes", "sensitivity", "profile", "sampled", "converge"])]
+    sweep: Vec<String>,
     /// A `const` of the model and its values; the last one is the reference for the others
     #[arg(long, value_name = "NAME=N,N..", value_parser = study)]
     converge: Option<Study>,
@@ -103,7 +110,10 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         return sampled_modes::run(&arguments.model, &arguments.states, arguments.format);
     }
     let Some(study) = &arguments.converge else {
-        return print_modes(arguments);
+        return match arguments.sweep.is_empty() {
+            true => print_modes(arguments),
+            false => print_sweep(arguments),
+        };
     };
     let against = arguments.against.clone().map(ModelArguments::of_file);
     let asked = Comparison {
@@ -125,7 +135,8 @@ impl Arguments {
     }
 }
 
-fn print_modes(arguments: &Arguments) -> Outcome {
+/// Finds the modes. Diagnostics are printed, and errors become the outcome. The last value is the number of declared outputs.
+fn found(arguments: &Arguments) -> Result<(SourceMap, ModesResults, usize), Outcome> {
     let wanted = Options {
         symbolic: arguments.is_exact(),
         // Linearisation also covers nonlinear outputs.
@@ -150,9 +161,73 @@ fn print_modes(arguments: &Arguments) -> Outcome {
         _ => None,
     };
     report::print(&map, &diagnostics);
-    let outcome = report::outcome(&diagnostics);
-    let (Some((system, found, integrals)), Outcome::Success) = (found, outcome) else {
-        return outcome;
+    match (found, report::outcome(&diagnostics)) {
+        (Some(found), Outcome::Success) => Ok((map, found, declared)),
+        (_, outcome) => Err(outcome),
+    }
+}
+
+/// Prints the modes for each value of the varied parameters.
+fn print_sweep(arguments: &Arguments) -> Outcome {
+    let asked = LinearModel {
+        model: arguments.model.clone(),
+        states: arguments.states.clone(),
+        linearize: arguments.linearize.clone(),
+    };
+    let cases = match cases(&asked, &arguments.sweep) {
+        Ok(cases) => cases,
+        Err(outcome) => return outcome,
+    };
+    let mut all = Vec::with_capacity(cases.len());
+    for case in &cases {
+        let of_case = Arguments {
+            model: case.model.model.clone(),
+            ..arguments.clone()
+        };
+        match found(&of_case) {
+            Ok(found) => all.push(found),
+            Err(outcome) => return outcome,
+        }
+    }
+    let Some((map, ..)) = all.first() else {
+        return Outcome::Success;
+    };
+    let written = write_result(None, &mut |out| match arguments.format {
+        Format::Text => write_sweep(&cases, &all, out),
+        Format::Json => {
+            let of_case = |(case, (_, (system, modes, _), _)): (&Case, &(SourceMap, ModesResults, usize))| {
+                let mut value = modes_json(system, modes, false, &[]);
+                let values = case.values.iter().map(|(name, value)| (name.clone(), json!(value)));
+                value["parameters"] = Value::Object(values.collect());
+                value
+            };
+            write_json(&Value::Array(cases.iter().zip(&all).map(of_case).collect()), out)
+        }
+    });
+    report::after_writing(map, written)
+}
+
+/// Prints a table with a line for each mode of each case.
+fn write_sweep(cases: &[Case], all: &[(SourceMap, ModesResults, usize)], out: &mut dyn Write) -> io::Result<()> {
+    let varied = cases.first().map_or(&[][..], |case| &case.values);
+    let mut widths = vec![8; varied.len()];
+    widths.extend([6, 16, 16, 16, 16, 10]);
+    let mut table = Table::new(&widths);
+    let names = varied.iter().map(|(name, _)| name.clone());
+    table.row(names.chain(["mode".to_string()]).chain(HEADINGS.map(String::from)));
+    for (case, (_, (_, modes, _), _)) in cases.iter().zip(all) {
+        for (number, mode) in (1..).zip(upper(modes)) {
+            let values = case.values.iter().map(|(_, value)| significant(*value, 6));
+            table.row(values.chain([number.to_string()]).chain(cells(mode)));
+        }
+    }
+    table.write(out)
+}
+
+fn print_modes(arguments: &Arguments) -> Outcome {
+    let (map, (system, found, integrals), declared) = match found(arguments) {
+        Ok(found) => found,
+        Err(outcome) => return outcome,
     };
     match write_profile(arguments, &map, (&system, declared), &found) {
         Outcome::Success => {}
@@ -239,22 +314,27 @@ fn find(arguments: &Arguments, whole: Whole, diagnostics: &mut Vec<Diagnostic>) 
 /// Prints the poles as a table. The upper pole of a conjugate pair represents both.
 pub(in crate::cli) fn write_poles(modes: &[Mode], out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(&[16, 16, 16, 16, 10]);
-    table.row(["real [1/s]", "imaginary", "omega [rad/s]", "frequency [Hz]", "damping"].map(String::from));
-    for mode in upper(modes) {
-        let (pole, omega) = (mode.pole, mode.pole.norm());
-        let damping = match omega > 0.0 {
-            true => significant(-pole.re / omega, 4),
-            false => "rigid".to_string(),
-        };
-        table.row([
-            significant(pole.re, 9),
-            significant(pole.im, 9),
-            significant(omega, 9),
-            significant(omega / std::f64::consts::TAU, 9),
-            damping,
-        ]);
-    }
+    table.row(HEADINGS.map(String::from));
+    upper(modes).for_each(|mode| table.row(cells(mode)));
     table.write(out)
+}
+
+const HEADINGS: [&str; 5] = ["real [1/s]", "imaginary", "omega [rad/s]", "frequency [Hz]", "damping"];
+
+/// Returns a pole with its natural frequency and its damping ratio, under the headings.
+fn cells(mode: &Mode) -> [String; 5] {
+    let (pole, omega) = (mode.pole, mode.pole.norm());
+    let damping = match omega > 0.0 {
+        true => significant(-pole.re / omega, 4),
+        false => "rigid".to_string(),
+    };
+    [
+        significant(pole.re, 9),
+        significant(pole.im, 9),
+        significant(omega, 9),
+        significant(omega / std::f64::consts::TAU, 9),
+        damping,
+    ]
 }
 
 fn upper(modes: &[Mode]) -> impl Iterator<Item = &Mode> {

@@ -138,6 +138,6 @@ impl Arguments {
 
     /// Returns true if samples are written. If only a plot is requested, no samples are written.
     pub(super) fn writes_rows(&self) -> bool {
-        self.output.is_some() || self.format.is_some() || !self.draws()
+        self.output.is_some() || self.format.is_some() || !(self.draws() || self.batch.summary)
     }
 }

@@ -4,6 +4,7 @@ use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::simulate::arguments::Arguments;
 use crate::cli::simulate::batch::runs::Runs;
+use crate::cli::simulate::batch::summary::Summary;
 use crate::cli::simulate::plots::Plotter;
 use crate::cli::simulate::watch::Watch;
 use crate::cli::{interrupt, report};
@@ -61,6 +62,8 @@ pub(in crate::cli::simulate) fn run(
     let system = &ready.system;
     let watch = Watch::new(ready.plan.start, ready.plan.stop, runs.values.len());
     let columns = columns(written, runs);
+    let names = written.columns().map(|column| column.name);
+    let mut summary = arguments.batch.summary.then(|| Summary::new(names.collect()));
     let drawn = drawn(runs.values.len(), shown.len());
     let mut curves: Vec<Series> = Vec::new();
     let (mut from, mut to) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -94,6 +97,9 @@ pub(in crate::cli::simulate) fn run(
                 return Ok(false);
             }
             failed += usize::from(made.failure.is_some());
+            if let (None, Some(summary)) = (&made.failure, &mut summary) {
+                summary.add(number, &made.rows);
+            }
             if let Some((writer, out)) = &mut table {
                 write_run(writer, *out, arguments.keep, (runs, written.count()), number, &made)?;
             }
@@ -123,6 +129,13 @@ pub(in crate::cli::simulate) fn run(
     match report::after_writing(&ready.map, written) {
         Outcome::Success => {}
         fault => return fault,
+    }
+    if let Some(summary) = &summary {
+        let printed = write_result(None, &mut |out| summary.write(runs, out));
+        match report::after_writing(&ready.map, printed) {
+            Outcome::Success => {}
+            fault => return fault,
+        }
     }
     let has_picture = arguments.plot.is_some() || arguments.html.is_some();
     if has_picture && drawn.len() < runs.values.len() {

@@ -3,7 +3,7 @@
 use super::definitions::{Analysis, Definition, DefinitionId, DefinitionKind, Use};
 use crate::program::Program;
 use lgm_source::Span;
-use lgm_syntax::ast::{Assigned, Formal, Item, JunctionDecl, Name, PortDecl, Statement, StatementKind};
+use lgm_syntax::ast::{Assigned, Formal, Item, JunctionDecl, Name, PortDecl, Statement, StatementKind, Table};
 use lgm_syntax::visit::statements;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -18,10 +18,12 @@ pub(super) struct Declaring<'a> {
 impl Declaring<'_> {
     pub fn item(&mut self, item: &Item) {
         match item {
-            Item::Import(_) | Item::Domain(_) | Item::Function(_) | Item::Const(_) => {}
+            Item::Import(_) | Item::Domain(_) | Item::Const(_) => {}
+            Item::Function(function) => self.formals(&function.formals),
             Item::Element(element) => {
                 self.formals(&element.formals);
                 self.ports(&element.ports, element.span);
+                element.tables.iter().for_each(|table| self.table(table, None));
             }
             Item::Component(component) => {
                 self.formals(&component.formals);
@@ -159,14 +161,20 @@ impl Declaring<'_> {
                     self.enter(name, DefinitionKind::Instance, span, (doc, None, of));
                 }
             }
-            StatementKind::Table(_)
-            | StatementKind::Chain(_)
+            StatementKind::Table(table) => self.table(table, Some(statement)),
+            StatementKind::Chain(_)
             | StatementKind::For(_)
             | StatementKind::If(_)
             | StatementKind::When(_)
             | StatementKind::Every(_)
             | StatementKind::Experiment(_) => {}
         }
+    }
+
+    fn table(&mut self, table: &Table, statement: Option<&Statement>) {
+        let span = statement.map_or(table.name.span, |statement| statement.span);
+        let doc = statement.and_then(|statement| statement.doc.as_ref());
+        self.enter(&table.name, DefinitionKind::Table, span, (doc, None, None));
     }
 
     fn junctions(&mut self, list: &JunctionDecl, kind: DefinitionKind, statement: &Statement) {

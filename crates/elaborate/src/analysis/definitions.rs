@@ -28,7 +28,7 @@ pub enum DefinitionKind {
     StructuralFormal,
     /// `param m = 2 [kg];`
     Parameter,
-    /// `const N = 4;`
+    /// `const N = 4;`, in a model or outside.
     Constant,
     /// `input F [N] = 1;`
     Input,
@@ -48,6 +48,10 @@ pub enum DefinitionKind {
     Port,
     /// `spring : Spring(k) x -> gnd;`
     Instance,
+    /// `function f(x) = ..;`
+    Function,
+    /// `table t = [[0, 1], [2, 3]];`
+    Table,
     /// The index of a `for`, a `sum` or a `mode`, or the unknown of a `root`.
     Index,
 }
@@ -95,7 +99,7 @@ pub struct Analysis {
     pub(super) members: Vec<FxHashMap<Arc<str>, DefinitionId>>,
     /// Outputs of each item: their names are a separate namespace (language 9).
     pub(super) outputs: Vec<FxHashMap<Arc<str>, DefinitionId>>,
-    /// Domains, elements, components, modal blocks and models, by their indices in the program.
+    /// All items except imports, by their indices in the program.
     pub(super) items: FxHashMap<(u32, u32), DefinitionId>,
 }
 

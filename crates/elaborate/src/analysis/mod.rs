@@ -6,6 +6,7 @@
 mod declaring;
 mod definitions;
 mod resolving;
+mod unused;
 
 pub use definitions::{Analysis, Definition, DefinitionId, DefinitionKind, Use};
 
@@ -63,7 +64,14 @@ fn items(program: &Program) -> impl Iterator<Item = (u32, &Item, u32)> {
 
 fn of_item(item: &Item) -> Option<Definition> {
     let (kind, name, span, doc) = match item {
-        Item::Import(_) | Item::Function(_) | Item::Const(_) => return None,
+        Item::Import(_) => return None,
+        Item::Function(function) => (DefinitionKind::Function, &function.name, function.span, &function.doc),
+        Item::Const(constant) => (
+            DefinitionKind::Constant,
+            &constant.assigned.name,
+            constant.span,
+            &constant.doc,
+        ),
         Item::Domain(domain) => (DefinitionKind::Domain, &domain.name, domain.span, &domain.doc),
         Item::Element(element) => (DefinitionKind::Element, &element.name, element.span, &element.doc),
         Item::Component(component) => (
@@ -81,7 +89,10 @@ fn of_item(item: &Item) -> Option<Definition> {
         name_span: name.span,
         span,
         doc: doc.clone(),
-        unit: None,
+        unit: match item {
+            Item::Const(constant) => constant.assigned.unit.as_ref().map(|unit| unit.span),
+            _ => None,
+        },
         of: None,
         within: None,
     })

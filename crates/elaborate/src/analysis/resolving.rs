@@ -21,7 +21,12 @@ pub(super) struct Resolving<'a> {
 impl Resolving<'_> {
     pub fn item(&mut self, item: &Item) {
         match item {
-            Item::Import(_) | Item::Domain(_) | Item::Function(_) | Item::Const(_) => {}
+            Item::Import(_) | Item::Domain(_) => {}
+            Item::Function(function) => {
+                self.defaults(&function.formals);
+                self.expression(&function.value);
+            }
+            Item::Const(constant) => constant.assigned.value.iter().for_each(|value| self.expression(value)),
             Item::Element(element) => {
                 self.defaults(&element.formals);
                 element.domain.iter().for_each(|name| self.domain(name));
@@ -30,6 +35,7 @@ impl Resolving<'_> {
                     .iter()
                     .filter_map(|port| port.domain.as_ref())
                     .for_each(|name| self.domain(name));
+                element.tables.iter().for_each(|table| self.expression(&table.value));
                 self.equations(&element.equations);
                 for mode in &element.modes {
                     self.equations(&mode.law.equations);
@@ -118,24 +124,16 @@ impl Resolving<'_> {
 
     /// Resolves the names that refer to the definition of an instance: the kind, named arguments, and ports.
     fn kind(&mut self, kind: &Name, arguments: &[Argument], bindings: &[Attribute]) {
-        let Some(of) = self.definition(kind) else { return };
+        let place = self.program.definition(&kind.text, kind.span.source);
+        let Some(of) = self.outside(place) else { return };
         self.found.named(kind, of);
         let names = arguments.iter().filter_map(|argument| argument.name.as_ref());
-        for name in names.chain(bindings.iter().map(|binding| &binding.name)) {
-            if let Some(member) = self.found.member(of, &name.text) {
-                self.found.named(name, member);
-            }
-        }
-    }
-
-    fn definition(&self, name: &Name) -> Option<DefinitionId> {
-        let place: ItemRef = self.program.definition(&name.text, name.span.source)?;
-        self.found.items.get(&(place.file, place.item)).copied()
+        self.members(of, names.chain(bindings.iter().map(|binding| &binding.name)));
     }
 
     fn domain(&mut self, name: &Name) {
         let place = self.program.domain(&name.text, name.span.source);
-        if let Some(id) = place.and_then(|place| self.found.items.get(&(place.file, place.item)).copied()) {
+        if let Some(id) = self.outside(place) {
             self.found.named(name, id);
         }
     }
@@ -180,7 +178,35 @@ impl Resolving<'_> {
                 self.expression(&over.body);
                 self.indices.pop();
             }
+            ExprKind::Call(name, arguments) => {
+                self.called(name, arguments);
+                child_expressions(expr, &mut |child| self.expression(child));
+            }
             _ => child_expressions(expr, &mut |child| self.expression(child)),
+        }
+    }
+
+    /// Resolves the name of a table or a function, and those of its arguments.
+    fn called(&mut self, name: &Name, arguments: &[Argument]) {
+        let table = self.found.member(self.item, &name.text);
+        let table = table.filter(|id| self.found.get(*id).kind == DefinitionKind::Table);
+        let function = || self.outside(self.program.function(&name.text, name.span.source));
+        let Some(of) = table.or_else(function) else { return };
+        self.found.named(name, of);
+        self.members(of, arguments.iter().filter_map(|argument| argument.name.as_ref()));
+    }
+
+    /// Returns the definition of an item.
+    fn outside(&self, place: Option<ItemRef>) -> Option<DefinitionId> {
+        place.and_then(|place| self.found.items.get(&(place.file, place.item)).copied())
+    }
+
+    /// Resolves names of members of an item.
+    fn members<'n>(&mut self, of: DefinitionId, names: impl Iterator<Item = &'n Name>) {
+        for name in names {
+            if let Some(member) = self.found.member(of, &name.text) {
+                self.found.named(name, member);
+            }
         }
     }
 
@@ -188,7 +214,8 @@ impl Resolving<'_> {
     fn path(&mut self, expr: &Expr) -> Option<DefinitionId> {
         match &expr.kind {
             ExprKind::Name(name) => {
-                let id = self.lookup(&name.text)?;
+                let constant = || self.outside(self.program.constant(&name.text, name.span.source));
+                let id = self.lookup(&name.text).or_else(constant)?;
                 self.found.named(name, id);
                 Some(id)
             }

@@ -21,12 +21,17 @@ const fn elsewhere(name: &'static str, help: &'static str, renamed: Option<&'sta
 }
 
 /// Names that users of other languages expect.
-const ELSEWHERE: [Elsewhere; 8] = [
+const ELSEWHERE: [Elsewhere; 9] = [
     elsewhere("limit", "`min(max(x, low), high)` keeps a value within limits", None),
     elsewhere("clamp", "`min(max(x, low), high)` keeps a value within limits", None),
     elsewhere("saturate", "`min(max(x, low), high)` keeps a value within limits", None),
     elsewhere("ln", "`log(x)` is the natural logarithm", Some("log")),
     elsewhere("csv", "a file belongs in a table: `table t = csv(\"file.csv\");`", None),
+    elsewhere(
+        "delay",
+        "`import signals;` provides an approximation, `d : PadeDelay(3, T) (u = x);`, and `d.y` is the delayed signal",
+        None,
+    ),
     elsewhere("pow", "write `x^n`", None),
     elsewhere("sgn", "write `sign(x)`", Some("sign")),
     elsewhere("integrate", "write `int(x)`", Some("int")),

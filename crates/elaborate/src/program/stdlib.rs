@@ -44,5 +44,6 @@ pub const LIBRARY: &[LibraryModule] = &[
     module!("hydraulics", false),
     module!("heat", false),
     module!("magnetic", false),
+    module!("signals", false),
     module!("constants", false),
 ];

@@ -20,7 +20,7 @@ use crate::{Completion, Completions, Edit, NameKind, Snapshot};
 use expected::{Body, Expected, Values};
 use lgm_algebra::units::{Dimension, named_units};
 use lgm_elaborate::analysis::{Analysis, DefinitionId, DefinitionKind};
-use lgm_elaborate::{EXPERIMENT_METHODS, MEASURES, MODAL_ARGUMENTS, PORT_VARIABLES, Program, function_names};
+use lgm_elaborate::{EXPERIMENT_METHODS, LIBRARY, MEASURES, MODAL_ARGUMENTS, PORT_VARIABLES, Program, function_names};
 use lgm_source::Span;
 use lgm_syntax::ast::Element;
 use lgm_syntax::token::Token;
@@ -49,7 +49,7 @@ fn is_value(kind: DefinitionKind, values: Values) -> bool {
     use DefinitionKind::*;
     match kind {
         Parameter | Formal if values == Values::Constant => false,
-        Parameter | Constant | Formal | StructuralFormal | Index => true,
+        Parameter | Constant | Formal | StructuralFormal | Index | Table => true,
         Input | Signal | State | Discrete | Output => values == Values::Any,
         // Members of these and, in laws, the variables of ports.
         Instance | Port => matches!(values, Values::Any | Values::Law | Values::Set),
@@ -343,6 +343,13 @@ impl Offer<'_, '_> {
             let known = analysis.get(id);
             is_value(known.kind, values) && Some(&*known.name) != declared
         }));
+        let outside = scope::outside(self.snapshot).filter(|id| Some(&*analysis.get(*id).name) != declared);
+        found.extend(outside.map(|id| self.known(id)));
+        let is_call =
+            |id: DefinitionId| matches!(analysis.get(id).kind, DefinitionKind::Function | DefinitionKind::Table);
+        for name in found.iter_mut().filter(|name| name.definition.is_some_and(is_call)) {
+            name.insert = format!("{}($1)", name.label);
+        }
         if matches!(values, Values::Law | Values::Set) {
             found.extend(self.port_variables());
         }
@@ -390,6 +397,7 @@ impl Offer<'_, '_> {
             let (span, text) = program.importing(module, self.snapshot.map(), self.snapshot.root())?;
             Some(Completion {
                 detail: Some(format!("import {module}")),
+                documentation: described(module, name),
                 insert: format!("{name}($1)$0"),
                 import: Some(Edit { span, text }),
                 ..self.plain(name, NameKind::Element)
@@ -537,6 +545,23 @@ fn limited(mut list: Vec<Completion>, typed: &str) -> Completions {
         list.truncate(MOST);
     }
     Completions { list, is_incomplete }
+}
+
+/// Returns the first line of the description of an element or a component of a library module.
+fn described(module: &str, name: &str) -> Option<&'static str> {
+    let text = LIBRARY.iter().find(|known| known.name == module)?.text;
+    let heads = ["element", "component", "modal"].map(|word| format!("\n{word} {name}"));
+    let is_head = |at: &usize, head: &String| {
+        let rest = &text[at + head.len()..];
+        !rest.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_')
+    };
+    let at = heads.iter().find_map(|head| {
+        text.match_indices(head.as_str())
+            .map(|found| found.0)
+            .find(|at| is_head(at, head))
+    })?;
+    let lines = text[..at].lines().rev().take_while(|line| line.starts_with("///"));
+    lines.last().map(|line| line.trim_start_matches('/').trim_start())
 }
 
 /// Returns the snippet of a kind: `Spring(${1:k}) ${2:a} -> ${3:b}`.

@@ -27,6 +27,16 @@ pub(crate) fn kinds(snapshot: &Snapshot) -> Vec<DefinitionId> {
         .collect()
 }
 
+/// Returns the functions and constants outside of models.
+pub(super) fn outside(snapshot: &Snapshot) -> impl Iterator<Item = DefinitionId> {
+    let definitions = snapshot.analysis().definitions.iter().zip(0..);
+    let values = definitions.filter(|(definition, _)| {
+        let is_value = matches!(definition.kind, DefinitionKind::Function | DefinitionKind::Constant);
+        is_value && definition.within.is_none()
+    });
+    values.map(|(_, at)| DefinitionId(at))
+}
+
 pub(super) fn is_formal(kind: DefinitionKind) -> bool {
     matches!(kind, DefinitionKind::Formal | DefinitionKind::StructuralFormal)
 }

@@ -1,7 +1,7 @@
 //! The formal parameters of the call that is being written.
 
 use super::place::{Before, Inside};
-use super::scope::{formals, ports};
+use super::scope::{self, formals, ports};
 use crate::functions::call;
 use crate::{Signature, Snapshot};
 use lgm_elaborate::MODAL_ARGUMENTS;
@@ -57,6 +57,17 @@ fn at_parenthesis(snapshot: &Snapshot, before: &Before, place: usize, commas: us
             is_component.then(|| of_definition(snapshot, id, head, ports(snapshot, id), named, commas))
         }
         Token::Name(name) => {
+            let mut own = scope::outside(snapshot).filter(|id| *snapshot.analysis().get(*id).name == *name);
+            if let Some(id) = own.next() {
+                return Some(of_definition(
+                    snapshot,
+                    id,
+                    String::new(),
+                    formals(snapshot, id),
+                    named,
+                    commas,
+                ));
+            }
             let (label, formals, meaning) = call(name)?;
             // The last argument is repeatable: `min(a, b, c)`.
             let active = Some(commas.min(formals.len() - 1));

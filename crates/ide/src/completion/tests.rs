@@ -495,3 +495,51 @@ fn blocks_assign_discrete_variables_and_states() {
     let component = offered("component C(k) {\n  |\n}\n");
     holds(&component, &["discrete", "when", "every"], &[]);
 }
+
+/// A file with a function, a constant and tables, and a mark in an expression.
+fn with_functions(expression: &str) -> String {
+    format!(
+        "/// The force of air.\nfunction drag(v [m/s], cd) = rho*cd*v*abs(v);\nconst rho = 1.2 [kg/m^3];\n\
+         model M {{\n  table curve = [[0, 1], [2, 3]];\n  node x : translational;\n  m : Mass(1) x -> gnd;\n  \
+         f : ForceSource(drag(across(m), 1) + curve(time)) x -> gnd;\n  output y = {expression};\n}}\n"
+    )
+}
+
+#[test]
+fn functions_constants_and_tables() {
+    let found = offered(&with_functions("|"));
+    holds(&found, &["drag", "rho", "curve", "sin"], &[]);
+    let text = with_functions("drag(1, |)");
+    let at = text.find('|').unwrap();
+    let taken = Snapshot::new(
+        &NoFiles,
+        None,
+        "model.lgm",
+        &text.replace('|', "2"),
+        Cancellation::default(),
+    );
+    let signature = taken.signature(at as u32).unwrap();
+    assert_eq!((&*signature.label, signature.active), ("drag(v [m/s], cd)", Some(1)));
+}
+
+#[test]
+fn elements_of_modules_are_described() {
+    let text = "model M {\n  node x : electrical;\n  d : |\n}\n";
+    let taken = Snapshot::new(
+        &NoFiles,
+        None,
+        "model.lgm",
+        &text.replace('|', ""),
+        Cancellation::default(),
+    );
+    let list = taken.completions(text.find('|').unwrap() as u32).list;
+    let described = |name: &str| {
+        let entry = list.iter().find(|entry| entry.label == name).unwrap();
+        entry.documentation.unwrap_or_default()
+    };
+    assert_eq!(
+        described("IdealDiode"),
+        "An ideal diode. It blocks below `Von`, and conducts with `Von` across it."
+    );
+    assert!(described("PID").starts_with("A PID controller with limits"));
+}

@@ -151,7 +151,7 @@ impl<'s> Source<'s> {
     fn removed(&self, layout: &Layout) -> (String, Vec<Edit>) {
         (
             format!("remove `{}`", self.name()),
-            vec![layout.removed(self.statement)],
+            vec![layout.removed(self.statement.span)],
         )
     }
 }

@@ -77,10 +77,10 @@ impl<'s> Layout<'s> {
     }
 
     /// Returns the start of a statement's line, with its `///` lines; none if other text precedes the statement on its line.
-    fn line_of(&self, statement: &Statement) -> Option<usize> {
+    fn line_of(&self, whole: Span) -> Option<usize> {
         let first_of = |at: usize| self.text[..at].rfind('\n').map_or(0, |end| end + 1);
-        let mut start = first_of(statement.span.start as usize);
-        let before = &self.text[start..statement.span.start as usize];
+        let mut start = first_of(whole.start as usize);
+        let before = &self.text[start..whole.start as usize];
         if !before.trim().is_empty() {
             return None;
         }
@@ -107,7 +107,7 @@ impl<'s> Layout<'s> {
     /// Inserts lines before a statement.
     pub(super) fn before(&self, statement: &Statement, lines: &[String]) -> Edit {
         let (indent, newline) = (self.indent_of(statement), self.newline());
-        let (at, text) = match self.line_of(statement) {
+        let (at, text) = match self.line_of(statement.span) {
             Some(start) => {
                 let line = |line: &String| format!("{indent}{line}{newline}");
                 (start, lines.iter().map(line).collect())
@@ -161,11 +161,11 @@ impl<'s> Layout<'s> {
     fn moved_words(&self, statement: &Statement, before: &Statement) -> Option<[Edit; 2]> {
         let start = statement.span.start as usize;
         let own_line = self.text[..start].rfind('\n').map_or(0, |end| end + 1);
-        if self.line_of(statement).is_some_and(|line| line != own_line) {
+        if self.line_of(statement.span).is_some_and(|line| line != own_line) {
             return None;
         }
         let (words, end) = (self.words(statement.span), statement.span.end as usize);
-        let (target, text) = match self.line_of(before) {
+        let (target, text) = match self.line_of(before.span) {
             Some(line) => (line, format!("{}{words}{}", self.indent_of(before), self.newline())),
             None => (before.span.start as usize, format!("{words} ")),
         };
@@ -189,15 +189,15 @@ impl<'s> Layout<'s> {
         ])
     }
 
-    /// Removes a statement, with its lines if they contain nothing else.
-    pub(super) fn removed(&self, statement: &Statement) -> Edit {
-        let span = self.lines_of(statement).unwrap_or_else(|| {
-            let end = statement.span.end as usize;
+    /// Removes a statement or an item, with its lines if they contain nothing else.
+    pub(super) fn removed(&self, whole: Span) -> Edit {
+        let span = self.lines_of(whole).unwrap_or_else(|| {
+            let end = whole.end as usize;
             let rest = &self.text[end..];
             let behind = rest.trim_start();
             let closed = behind.strip_prefix(';').unwrap_or(behind);
             let next = closed.trim_start_matches([' ', '\t']);
-            Span::new(self.source, statement.span.start as usize, self.text.len() - next.len())
+            Span::new(self.source, whole.start as usize, self.text.len() - next.len())
         });
         Edit {
             span,
@@ -206,18 +206,18 @@ impl<'s> Layout<'s> {
     }
 
     /// Returns the lines of a statement, including its `///` lines and a comment after it; none if it shares them.
-    fn lines_of(&self, statement: &Statement) -> Option<Span> {
-        let start = self.line_of(statement)?;
-        let behind = &self.text[statement.span.end as usize..];
+    fn lines_of(&self, whole: Span) -> Option<Span> {
+        let start = self.line_of(whole)?;
+        let behind = &self.text[whole.end as usize..];
         let end = behind.find('\n').map_or(behind.len(), |at| at + 1);
         let rest = behind[..end].trim_start().trim_start_matches(';').trim();
         let is_alone = rest.is_empty() || rest.starts_with("//");
-        is_alone.then(|| Span::new(self.source, start, statement.span.end as usize + end))
+        is_alone.then(|| Span::new(self.source, start, whole.end as usize + end))
     }
 
     /// Moves a statement with its lines; none if it shares them with other text.
     fn moved_lines(&self, statement: &Statement, before: &Statement) -> Option<[Edit; 2]> {
-        let (lines, target) = (self.lines_of(statement)?, self.line_of(before)?);
+        let (lines, target) = (self.lines_of(statement.span)?, self.line_of(before.span)?);
         if target > lines.start as usize {
             return None;
         }

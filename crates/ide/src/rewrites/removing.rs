@@ -35,23 +35,28 @@ pub(super) fn offers(snapshot: &Snapshot, layout: &Layout<'_>, span: Span) -> Ve
 
 /// Removes an unused value. A parameter of a component is set by its instances, and an index belongs to its loop: these stay.
 fn unneeded(snapshot: &Snapshot, layout: &Layout<'_>, definition: &Definition) -> Option<Action> {
-    let what = match definition.kind {
-        DefinitionKind::Parameter => "parameter",
-        DefinitionKind::Constant => "constant",
-        DefinitionKind::Input => "input",
-        DefinitionKind::Signal => "signal",
-        _ => return None,
-    };
-    let statement = layout.statement_at(definition.name_span.start)?;
+    use DefinitionKind::*;
+    let is_removable = matches!(
+        definition.kind,
+        Parameter | Constant | Input | Signal | Function | Table
+    );
+    let what = definition.kind.of_use().filter(|_| is_removable)?;
     // A value that is declared in each part of an `if` has further statements.
-    if statement.span != definition.span || names_of(snapshot, definition.name_span) != 1 {
+    if names_of(snapshot, definition.name_span) != 1 {
         return None;
     }
-    let edits = vec![layout.removed(statement)];
+    let whole = match definition.within {
+        None => Some(definition.span),
+        Some(_) => layout
+            .statement_at(definition.name_span.start)
+            .map(|statement| statement.span),
+    };
+    let whole = whole.filter(|whole| *whole == definition.span)?;
+    let edits = vec![layout.removed(whole)];
     let is_kept = changed(snapshot, &edits).is_some_and(|trial| is_sound(&trial));
     is_kept.then(|| Action {
         title: format!("remove the {what} `{}`", definition.name),
-        code: None,
+        code: (!matches!(definition.kind, Input | Signal)).then_some(Code::LGM0156),
         is_fix: true,
         edits,
     })
@@ -76,7 +81,7 @@ fn unconnected(snapshot: &Snapshot, layout: &Layout<'_>, place: Span) -> Option<
         return None;
     };
     let edit = match declared.names.len() {
-        1 => layout.removed(statement),
+        1 => layout.removed(statement.span),
         _ => Edit {
             span: without(declared, place)?,
             text: String::new(),

@@ -60,6 +60,9 @@ fn what_nothing_uses_is_taken_out() {
         &bare,
     );
     removed("const a = 2;", "const a", "remove the constant `a`", &bare);
+    removed("table a = [[0, 1], [2, 3]];", "table a", "remove the table `a`", &bare);
+    let function = format!("{bare}/// Of no use.\nfunction f(x) = x;\n");
+    assert_eq!(made(&function, "function f", "remove the function `f`"), bare);
     removed("input a [N] = 2;", "input a", "remove the input `a`", &bare);
     removed("signal a = across(m);", "signal a", "remove the signal `a`", &bare);
     // The rest of a shared line is kept.
@@ -182,7 +185,7 @@ fn slips_have_a_fix_that_leaves_nothing_to_complain_about() {
             continue;
         }
         let mut left = snapshot(&changed).problems();
-        left.retain(|problem| !problem.is_hint);
+        left.retain(|problem| !problem.is_hint && !problem.is_unused);
         assert!(left.is_empty(), "{changed}: {left:?}");
         assert!(mended.is_empty() || changed == within(mended), "{changed}");
         let is_import = title.starts_with("import");

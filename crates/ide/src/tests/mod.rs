@@ -86,6 +86,38 @@ fn hovering_shows_values_units_and_functions() {
 }
 
 #[test]
+fn functions_constants_and_tables_lead_to_their_declarations() {
+    let text = "/// The force of air.\nfunction drag(v [m/s], cd) = rho*cd*v*abs(v);\n/// Of air.\nconst rho = 1.2 [kg/m^3];\n\
+                model M {\n  /// Of the motor.\n  table curve = [[0, 1], [2, 3]];\n  node x : translational;\n  m : Mass(1) x -> gnd;\n  \
+                f : ForceSource(drag(across(m), cd = rho) + curve(time)) x -> gnd;\n}\n";
+    for (words, declared, line, documented) in [
+        (
+            "Source(dr",
+            "drag",
+            "function drag(v [m/s], cd) = rho*cd*v*abs(v);",
+            "The force of air.",
+        ),
+        (") + cur", "curve", "table curve = [[0, 1], [2, 3]];", "Of the motor."),
+        ("cd = rh", "rho", "const rho = 1.2 [kg/m^3];", "Of air."),
+        ("), c", "cd", "param cd", ""),
+    ] {
+        let (found, at) = behind(text, words);
+        let markdown = found.hover(at).expect("a hover").markdown;
+        assert!(markdown.contains(line) && markdown.contains(documented), "{markdown}");
+        assert_eq!(
+            found.map().slice(found.definition(at).expect("a declaration")),
+            declared
+        );
+        assert!(found.references(at, true).len() >= 2, "{words}");
+    }
+    let (found, at) = behind(
+        "import drives;\nmodel M { node x : translational; d : Drag(A = 2 [m^2], c = 0.3) x -> gnd; }\n",
+        "Drag(A",
+    );
+    assert!(found.hover(at).expect("a hover").markdown.contains("frontal area"));
+}
+
+#[test]
 fn hovering_shows_what_constants_and_inputs_are_worth() {
     let text = "model M {\n  const N = 3;\n  const r = 6 [mm];\n  param F0 = 2 [N];\n  input F [kN] = 1.5;\n  input p [N] = F0*sin(time);\n  \
                 input q [N];\n  node x : translational;\n  m : Mass(1) x -> gnd;\n  f : ForceSource(F + p + q) gnd -> x;\n}\n";
@@ -463,12 +495,18 @@ fn imports_lead_to_the_files_that_were_read() {
     assert_eq!(targets.collect::<Vec<String>>(), ["m/sub/part.lgm", "m/part.lgm"]);
 }
 
-/// Returns the hints of a text, in text order.
+/// Returns the hints and the unused values of a text, warnings first.
 fn hinted(text: &str) -> Vec<String> {
     let found = snapshot(text);
-    let hints = found.problems().into_iter().filter(|problem| problem.is_hint);
+    let hints = found
+        .problems()
+        .into_iter()
+        .filter(|problem| problem.is_hint || problem.is_unused);
     hints
-        .map(|hint| format!("{}: {}", found.map().slice(hint.span.expect("a place")), hint.message))
+        .map(|hint| {
+            let message = hint.message.lines().next().unwrap_or_default();
+            format!("{}: {message}", found.map().slice(hint.span.expect("a place")))
+        })
         .collect()
 }
 
@@ -479,7 +517,6 @@ fn names_that_nothing_uses_and_indices_that_hide_are_hinted_at() {
                 param i = 2;\n  input u [V] = 1;\n  signal s = 2*u;\n  node n[2] : electrical;\n  \
                 for i in 1:2 { r[i] : Resistor(i) n[i] -> gnd; }\n  src : VoltageSource(1) n[1] -> n[2];\n  \
                 c : Cell(1, 2) (p = n[1]);\n  output y = across(src)*i;\n}\n";
-    assert!(snapshot(text).problems().iter().all(|problem| problem.is_hint));
     assert_eq!(
         hinted(text),
         [

@@ -1,6 +1,6 @@
 //! One piece of a run: from a corner, or from a restart of the solver, to the next corner.
 
-use crate::failure::{Failure, FailureKind};
+use crate::failure::{Blame, Failure, FailureKind};
 use crate::motion::BEYOND;
 use crate::plan::Method;
 use crate::run::course::{Run, SHORTEST};
@@ -201,7 +201,14 @@ impl Run<'_> {
         if let Some(state) = solver.states().iter().position(|value| is_unbounded(*value)) {
             // Values without a result also count as unbounded growth.
             if let Some(fault) = self.motion.fault().filter(|fault| fault.time >= from) {
-                return Err(self.motion.failure(&fault, steps));
+                let found = self.motion.failure(&fault, steps);
+                // Unbounded values beyond the range of a law are not states of the run.
+                let blame = found.blame.map(|blame| Blame {
+                    states: String::new(),
+                    ..*blame
+                });
+                let blame = blame.map(Box::new);
+                return Err(Failure { blame, ..found });
             }
             return Err(Failure {
                 blame: self.motion.state(state).map(Box::new),

@@ -2,7 +2,6 @@
 
 mod arguments;
 mod frequencies;
-mod sweep;
 mod tables;
 
 pub(in crate::cli) use arguments::Arguments;
@@ -10,6 +9,7 @@ pub(super) use frequencies::frequencies;
 
 use super::pictures::{drawn, pair};
 use super::shared::Format;
+use super::sweep::{Case, cases};
 use crate::cli::files::disk::{write_result, write_text as write_file};
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
@@ -22,7 +22,6 @@ use lgm_source::SourceMap;
 use lgm_source::diagnostic::has_errors;
 use serde_json::{Value, json};
 use std::io::{self, Write};
-use sweep::{Case, cases};
 use tables::write_text;
 
 /// Number of points of a plot without `--omega`.
@@ -90,7 +89,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
 
 /// Compiles the requested models.
 fn compiled(arguments: &Arguments) -> Result<(Vec<Case>, Vec<Compiled>), Outcome> {
-    let cases = cases(arguments)?;
+    let cases = cases(&arguments.model, &arguments.sweep)?;
     let mut compiled = Vec::with_capacity(cases.len());
     for case in &cases {
         let asked = case.model.ask(arguments.is_factored(), |system, diagnostics| {

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 
 /// Options for multiple runs.
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("several_runs").args(["sweep", "sample", "monte_carlo"]).multiple(true))]
 pub(in crate::cli::simulate) struct BatchArguments {
     /// Run with N values of a parameter from A to B, evenly spaced or by equal factors (`:log`); repeatable, for every
     /// combination
@@ -34,6 +35,10 @@ pub(in crate::cli::simulate) struct BatchArguments {
     /// The seed of the random numbers; the same seed gives the same runs
     #[arg(long, value_name = "S", default_value_t = 0, requires = "monte_carlo")]
     pub(in crate::cli::simulate) seed: u64,
+    /// Print mean, standard deviation, percentiles and extremes of all runs instead of the samples, and the parameters of the
+    /// extreme runs
+    #[arg(long, requires = "several_runs")]
+    pub(in crate::cli::simulate) summary: bool,
 }
 
 impl BatchArguments {

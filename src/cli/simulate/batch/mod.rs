@@ -2,6 +2,7 @@
 
 pub(super) mod arguments;
 pub(super) mod runs;
+pub(super) mod summary;
 mod vary;
 
 pub(in crate::cli) use vary::grid;

@@ -1,7 +1,6 @@
-//! The models whose responses are requested: a single model, or a model for each parameter value.
+//! The models that an analysis of linear equations examines: a single model, or a model for each parameter value.
 
-use super::arguments::Arguments;
-use crate::cli::analysis::shared::LinearModel;
+use super::shared::LinearModel;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use crate::cli::simulate::grid;
@@ -9,7 +8,7 @@ use lgm_emit::significant;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 
-/// Maximum number of responses in one result.
+/// Maximum number of models in one result.
 const MOST: usize = 1000;
 
 /// One of the models.
@@ -31,19 +30,19 @@ impl Case {
 }
 
 /// Returns the models. Errors in the options are printed.
-pub(super) fn cases(arguments: &Arguments) -> Result<Vec<Case>, Outcome> {
-    if arguments.sweep.is_empty() {
+pub(super) fn cases(asked: &LinearModel, sweep: &[String]) -> Result<Vec<Case>, Outcome> {
+    if sweep.is_empty() {
         return Ok(vec![Case {
-            model: arguments.model.clone(),
+            model: asked.clone(),
             values: Vec::new(),
         }]);
     }
-    let mut varying = arguments.model.clone();
-    varying.model = varying.model.varying(&arguments.sweep);
+    let mut varying = asked.clone();
+    varying.model = varying.model.varying(sweep);
     let (mut map, system, mut diagnostics) = varying.compile(false);
     let runs = match &system {
         Some(system) if report::outcome(&diagnostics) == Outcome::Success => {
-            let runs = grid(&arguments.sweep, system, &mut map);
+            let runs = grid(sweep, system, &mut map);
             runs.map_err(|fault| diagnostics.push(*fault)).ok()
         }
         _ => None,
@@ -55,7 +54,7 @@ pub(super) fn cases(arguments: &Arguments) -> Result<Vec<Case>, Outcome> {
     {
         let fault = Diagnostic::error(
             Code::LGM0924,
-            format!("these are {count} responses; at most {MOST} are allowed"),
+            format!("these are {count} sets of values; at most {MOST} are allowed"),
         );
         diagnostics.push(fault.help("use fewer values"));
     }
@@ -72,7 +71,7 @@ pub(super) fn cases(arguments: &Arguments) -> Result<Vec<Case>, Outcome> {
         let values: Vec<(String, f64)> = pairs
             .map(|(parameter, value)| (parameter.name.clone(), parameter.scale.from_si(*value)))
             .collect();
-        let mut model = arguments.model.clone();
+        let mut model = asked.clone();
         for (name, value) in &values {
             model.model = model.model.with_number(name, *value);
         }
