@@ -238,7 +238,7 @@ fn changing_package(
     };
     package
         .warnings
-        .extend(c::stability::too_many_steps(&subject, gathered.systems()));
+        .extend(stability::too_many_steps(&subject, gathered.systems()));
     package.sort();
     Ok(package)
 }
