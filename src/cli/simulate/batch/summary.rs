@@ -12,7 +12,7 @@ const SHARES: [f64; 3] = [0.05, 0.5, 0.95];
 const MEASURES: [&str; 3] = ["last", "min", "max"];
 
 /// The statistics of the completed runs.
-pub(super) struct Summary {
+pub(in crate::cli::simulate) struct Summary {
     /// The written quantities.
     names: Vec<String>,
     /// The number of each completed run, and the measures of each quantity in sequence.
