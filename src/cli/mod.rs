@@ -27,6 +27,7 @@ mod report;
 mod request;
 mod shell;
 mod simulate;
+mod table;
 mod times;
 
 use crate::cli::analysis::one_port::{convert, thevenin};

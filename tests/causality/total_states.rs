@@ -139,7 +139,12 @@ fn a_winding_around_a_sharp_core_is_right_in_emitted_code() {
         emit(&file, "python", &folder, &[]);
         check(
             "Python",
-            &must(Command::new(python).arg(folder.join("winding.py")).args(TIGHT)),
+            // A step of DOP853 over the knee is off by up to 4e-5 at the tolerance of the others.
+            &must(
+                Command::new(python)
+                    .arg(folder.join("winding.py"))
+                    .args(["--rtol", "1e-10"]),
+            ),
         );
     }
     if let Some(octave) = matlab::octave() {

@@ -1,10 +1,11 @@
 //! `lgm modes --converge`: the dependence of poles and responses on a constant of the model.
 
-use super::shared::{Format, Pairs, Table, write_json};
+use super::shared::{Format, Pairs, write_json};
 use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};
+use crate::cli::table::Table;
 use lgm_analysis::{ModeRequest, ResponseRequest, modes, response};
 use lgm_emit::significant;
 use lgm_equations::Options;

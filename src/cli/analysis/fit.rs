@@ -1,10 +1,11 @@
 //! `lgm fit`
 
-use super::shared::{Format, Table, write_json};
+use super::shared::{Format, write_json};
 use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};
+use crate::cli::table::Table;
 use lgm_analysis::Estimate;
 use lgm_emit::significant;
 use lgm_equations::Options;

@@ -132,7 +132,7 @@ fn write_rows(name: &str, rows: &[Vec<Value>], out: &mut dyn Write) -> io::Resul
         _ => "?".to_string(),
     };
     writeln!(out, "{name} =")?;
-    let mut table = super::shared::Table::new(&vec![4; rows.first().map_or(0, Vec::len)]);
+    let mut table = crate::cli::table::Table::new(&vec![4; rows.first().map_or(0, Vec::len)]);
     rows.iter().for_each(|row| table.row(row.iter().map(shown)));
     table.write(out)
 }

@@ -2,10 +2,11 @@
 
 use super::arguments::{Arguments, Format};
 use crate::Whole;
-use crate::cli::analysis::shared::{Table, write_json};
+use crate::cli::analysis::shared::write_json;
 use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
+use crate::cli::table::Table;
 use lgm_algebra::expr::{ExprId, text};
 use lgm_analysis::{JunctionStructure, Partition, block, junction_structure, numeric_form, partition};
 use lgm_emit::significant;

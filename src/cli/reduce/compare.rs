@@ -2,9 +2,9 @@
 
 use super::augment::Augmented;
 use crate::Compilation;
-use crate::cli::analysis::shared::Table;
 use crate::cli::interrupt;
 use crate::cli::request::ModelArguments;
+use crate::cli::table::Table;
 use lgm_analysis::{LinearizeRequest, poles};
 use lgm_emit::significant;
 use lgm_session::run::record::{Patience, Record, record, span};

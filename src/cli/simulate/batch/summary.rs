@@ -1,7 +1,7 @@
 //! Statistics over the runs of a batch.
 
 use super::runs::Runs;
-use crate::cli::analysis::shared::Table;
+use crate::cli::table::Table;
 use lgm_emit::significant;
 use std::io::{self, Write};
 
