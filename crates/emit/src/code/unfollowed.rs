@@ -12,5 +12,5 @@ pub(super) fn unfollowed(subject: &Subject<'_>) -> Diagnostic {
     );
     Diagnostic::warning(Code::LGM0937, message)
         .note("if the loop has several solutions, a run may leave one too early, and all later values are then wrong")
-        .help("compare it with `lgm simulate`; C, Rust and FMUs continue after the end of a solution")
+        .help("compare it with `lgm simulate`; Rust, FMUs and C without `--fixed-step` continue after the end of a solution")
 }
