@@ -13,6 +13,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 
 
+PROGRAM = [os.environ["LGM"]] if "LGM" in os.environ else [sys.executable, "-m", "lgm._command"]
+
+
 @functools.cache
 def loaded(path):
     """The model of an example, compiled once for all tests; None if the file has none."""
@@ -24,11 +27,14 @@ def loaded(path):
 
 
 def command(*arguments):
-    """What the command prints. Analyses run in this process; runs in one of their own, since they listen for Ctrl-C."""
+    """What the command prints. Analyses run in this process; runs in one of their own, since they listen for Ctrl-C.
+
+    Runs are those of the program in `LGM`, if it is set: a program with interpreted kernels has the same digits as this package.
+    """
     words = ["lgm", *map(str, arguments)]
     if words[1] == "simulate":
         done = subprocess.run(
-            [sys.executable, "-m", "lgm._command", *words[1:]], cwd=ROOT, capture_output=True, text=True, timeout=300
+            [*PROGRAM, *words[1:]], cwd=ROOT, capture_output=True, text=True, timeout=300
         )
         assert done.returncode == 0, done.stderr
         return done.stdout

@@ -1,6 +1,7 @@
 //! Compilation of a changed text.
 
 use crate::{Edit, Snapshot};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceMap, Sources};
 use std::path::Path;
@@ -28,11 +29,14 @@ pub(crate) fn changed(snapshot: &Snapshot, edits: &[Edit]) -> Option<Snapshot> {
     ))
 }
 
-/// Returns true if edits leave fewer errors, or the same number and fewer remarks.
+/// Returns true if edits leave fewer errors, or the same number and fewer remarks. Removing an element may leave its parameters without
+/// use, which counts last.
 pub(crate) fn mends(snapshot: &Snapshot, edits: &[Edit]) -> bool {
     let errors = |of: &Snapshot| {
-        let errors = of.diagnostics().iter().filter(|fault| fault.is_error()).count();
-        (errors, of.diagnostics().len())
+        let all = of.diagnostics();
+        let errors = all.iter().filter(|fault| fault.is_error()).count();
+        let others = all.iter().filter(|fault| fault.code != Code::LGM0156).count();
+        (errors, others, all.len())
     };
     // Only the root text is tried, not its imports.
     let is_own = edits.iter().all(|edit| edit.span.source == snapshot.root());

@@ -197,6 +197,25 @@ static lgm_status assign(lgm_run *run, int block) {
     return LGM_OK;
 }
 
+/* Gives ports the values that follow from the storage set by blocks: a switch that closes at the same instant connects the set values. */
+static void follow_sets(lgm_run *run) {
+    lgm_events *const events = &run->events;
+    lgm_before set = events->from;
+    int is_any = 0;
+    for (int at = 0; at < LGM_STATES; at++) {
+        is_any |= set.is_set[at];
+    }
+    for (int at = 0; at < LGM_DISCRETES; at++) {
+        set.discretes[at] = set.old_discretes[at];
+    }
+    /* Modes that contradict the set values give way, and their ports keep the previous ones. */
+    if (is_any != 0 && lgm_modes_enter(run, &set, set.combination, 0) == LGM_OK) {
+        for (int at = 0; at < 2 * LGM_PORTS; at++) {
+            events->from.ports[at] = events->watched[LGM_WATCHED_PORTS + at];
+        }
+    }
+}
+
 /* Runs the marked blocks in source order, and then finds the modes. */
 static lgm_status run_blocks(lgm_run *run) {
     lgm_events *const events = &run->events;
@@ -214,7 +233,11 @@ static lgm_status run_blocks(lgm_run *run) {
         }
         events->happenings++;
     }
-    return (status == LGM_OK) ? lgm_modes_settle(run) : status;
+    if (status != LGM_OK) {
+        return status;
+    }
+    follow_sets(run);
+    return lgm_modes_settle(run);
 }
 
 /* Marks the blocks whose condition has become true, and returns their number. */

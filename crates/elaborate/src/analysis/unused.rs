@@ -43,10 +43,11 @@ impl Analysis {
         let ids = (0..self.definitions.len() as u32).map(DefinitionId);
         ids.filter(|id| {
             let definition = self.get(*id);
+            let is_offered = is_for_others && definition.within.is_none();
             definition.name_span.source == root.source
                 && !used.contains(id)
                 && !starting.contains(&definition.name_span)
-                && !(is_for_others && definition.within.is_none())
+                && !is_offered
                 && definition.kind.of_use().is_some()
         })
         .collect()

@@ -90,6 +90,20 @@ impl<S: Switching> Moment<'_, S> {
         Ok(())
     }
 
+    /// Gives ports the values that follow from the storage set by blocks: a switch that closes at the same instant connects the set values.
+    fn follow_sets(&mut self) {
+        let mut set = self.events.from;
+        if !set.is_set.entries().any(|is_set| *is_set) {
+            return;
+        }
+        set.discretes = set.old_discretes;
+        // Modes that contradict the set values give way, and their ports keep the previous ones.
+        if self.enter(&set, set.combination, false).is_ok() {
+            let watched = &self.events.watched;
+            self.events.from.ports = Some(S::Powers::of(|at| watched[S::TABLES.places.ports + at]));
+        }
+    }
+
     /// Ends a run whose events accumulate.
     fn mind_accumulation(&mut self) -> Result<(), Fault> {
         let no_time = S::Real::c(NO_TIME) * self.motion.whole();
@@ -285,6 +299,7 @@ impl<S: Switching> Follow for Moment<'_, S> {
                 self.events.note(Happening::Block(block));
             }
         }
+        self.follow_sets();
         self.settle()
     }
 

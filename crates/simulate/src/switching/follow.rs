@@ -177,7 +177,22 @@ impl Course<'_> {
             }
             self.tell(&Happening::Block(*at));
         }
+        self.follow_sets(&mut from, standing);
         self.settle(from)
+    }
+
+    /// Gives ports the values that follow from the storage set by blocks: a switch that closes at the same instant connects the set values.
+    fn follow_sets(&mut self, from: &mut Before, standing: &Standing) {
+        if from.set_at.is_empty() {
+            return;
+        }
+        let mut set = from.clone();
+        set.discretes.clone_from(&set.old_discretes);
+        let mut instant = self.instant((self.time, f64::INFINITY));
+        // Modes that contradict the set values give way, and their ports keep the previous ones.
+        if let Ok(set) = instant.enter(&set, standing.prepared.clone(), &[]) {
+            from.ports = Before::of(&set, Vec::new()).ports;
+        }
     }
 
     fn storage_name(&self, port: PortId) -> Arc<str> {
