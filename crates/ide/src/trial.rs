@@ -29,18 +29,19 @@ pub(crate) fn changed(snapshot: &Snapshot, edits: &[Edit]) -> Option<Snapshot> {
     ))
 }
 
-/// Returns true if edits leave fewer errors, or the same number and fewer remarks. Removing an element may leave its parameters without
-/// use, which counts last.
+/// Counts errors, then remarks, then everything. Removing an element may leave its parameters without use, which counts last.
+pub(crate) fn faults(snapshot: &Snapshot) -> (usize, usize, usize) {
+    let all = snapshot.diagnostics();
+    let errors = all.iter().filter(|fault| fault.is_error()).count();
+    let others = all.iter().filter(|fault| fault.code != Code::LGM0156).count();
+    (errors, others, all.len())
+}
+
+/// Returns true if edits leave fewer errors, or the same number and fewer remarks.
 pub(crate) fn mends(snapshot: &Snapshot, edits: &[Edit]) -> bool {
-    let errors = |of: &Snapshot| {
-        let all = of.diagnostics();
-        let errors = all.iter().filter(|fault| fault.is_error()).count();
-        let others = all.iter().filter(|fault| fault.code != Code::LGM0156).count();
-        (errors, others, all.len())
-    };
     // Only the root text is tried, not its imports.
     let is_own = edits.iter().all(|edit| edit.span.source == snapshot.root());
-    is_own && changed(snapshot, edits).is_some_and(|trial| errors(&trial) < errors(snapshot))
+    is_own && changed(snapshot, edits).is_some_and(|trial| faults(&trial) < faults(snapshot))
 }
 
 /// Returns true if a text has no errors.

@@ -7,7 +7,7 @@ mod changes;
 mod places;
 mod written;
 
-use crate::trial::changed;
+use crate::trial::{changed, faults};
 use crate::{Action, Edit, Snapshot};
 use lgm_source::Span;
 use lgm_source::diagnostic::Diagnostic;
@@ -71,12 +71,8 @@ fn of_fault(snapshot: &Snapshot, places: &Places, diagnostic: &Diagnostic, own: 
 
 /// Returns true if the edits leave fewer errors, and not this error again.
 fn is_mended(snapshot: &Snapshot, diagnostic: &Diagnostic, edits: &[Edit]) -> bool {
-    let count = |of: &Snapshot| {
-        let errors = of.diagnostics().iter().filter(|fault| fault.is_error()).count();
-        (errors, of.diagnostics().len())
-    };
     let is_same = |other: &Diagnostic| other.code == diagnostic.code && other.message == diagnostic.message;
     let is_there = |of: &Snapshot| of.diagnostics().iter().filter(|fault| is_same(fault)).count();
     changed(snapshot, edits)
-        .is_some_and(|trial| count(&trial) < count(snapshot) && is_there(&trial) < is_there(snapshot))
+        .is_some_and(|trial| faults(&trial) < faults(snapshot) && is_there(&trial) < is_there(snapshot))
 }
