@@ -21,12 +21,20 @@ export function byId<T extends HTMLElement = HTMLElement>(id: string): T {
   return document.getElementById(id) as T;
 }
 
-/** Shows a picture in a separate shadow tree, because its style sheet uses short class names. */
+const pictureStyle = `svg { max-width: 100%; height: auto; display: block; margin: auto } .chosen .line, .chosen .name { stroke-opacity: 1 }
+  .chosen { filter: drop-shadow(0 0 3px #d4351c) } .waiting { opacity: 0.3 } .waiting .stroke { visibility: hidden }
+  .now .line, .now .stroke { stroke: #d4351c !important }`;
+
+/** Shows a picture in a separate shadow tree, because its style sheet uses short class names. The policy of the page allows no style elements. */
 export function picture(host: HTMLElement, svg: string): SVGSVGElement | null {
   const tree = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-  tree.innerHTML = `<style>svg { max-width: 100%; height: auto; display: block; margin: auto } .chosen .line, .chosen .name { stroke-opacity: 1 }
-    .chosen { filter: drop-shadow(0 0 3px #d4351c) } .waiting { opacity: 0.3 } .waiting .stroke { visibility: hidden }
-    .now .line, .now .stroke { stroke: #d4351c !important }</style>${svg}`;
+  const sheet = new CSSStyleSheet();
+  const bare = svg.replace(/<style>([^<]*)<\/style>/, (_, own: string) => {
+    sheet.replaceSync(pictureStyle + own);
+    return "";
+  });
+  tree.adoptedStyleSheets = [sheet];
+  tree.innerHTML = bare;
   return tree.querySelector("svg");
 }
 

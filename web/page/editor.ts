@@ -99,7 +99,10 @@ export class Editor {
 
   constructor(parent: HTMLElement, owner: Owner, readOnly: boolean) {
     this.#owner = owner;
+    // The policy of the page allows no style elements. CodeMirror adopts a style sheet instead where a root has no head, as in a shadow tree.
+    Object.defineProperty(document, "head", { value: null, configurable: true });
     this.view = new EditorView({ parent, state: this.#state("", readOnly) });
+    Reflect.deleteProperty(document, "head");
   }
 
   #state(text: string, readOnly: boolean): EditorState {

@@ -421,6 +421,11 @@ await test("dark", async () => {
   assert.notEqual(background, "rgb(255, 255, 255)");
 });
 
+await test("the policy allows no style elements", async () => {
+  const policies = ["index.html", "lgm.html"].map((name) => /Content-Security-Policy" content="([^"]*)"/.exec(readFileSync(join(dist, name), "utf8"))[1]);
+  for (const policy of policies) assert.doesNotMatch(policy, /'unsafe-inline'|'unsafe-eval'|\*/);
+});
+
 await test("the console has no errors", async () => assert.deepEqual(faults, []));
 console.log(`${count} tests of the page, ${failed} failed`);
 await chrome.close();
