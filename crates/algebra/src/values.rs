@@ -11,7 +11,7 @@ use num_rational::BigRational;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Exact rational numbers in which each symbol has a value, with a limit on the work for their digits. Irrational numbers are rounded to
-/// 128 bits, and a sum that is 0 to within these digits is 0.
+/// 384 bits, and a sum that is 0 to within these digits is 0.
 #[derive(Clone, Debug)]
 pub struct ExactValues {
     /// The values; changing one does not affect expressions already converted.

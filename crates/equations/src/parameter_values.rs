@@ -6,7 +6,7 @@ use lgm_model::{Model, Parameter};
 use num_rational::BigRational;
 use rustc_hash::FxHashMap;
 
-/// Returns the values of all parameter entries; constants such as `2*pi/3` are evaluated to 128 bits.
+/// Returns the values of all parameter entries; constants such as `2*pi/3` are evaluated to 384 bits.
 pub(crate) fn parameter_values(model: &Model) -> FxHashMap<SymbolId, BigRational> {
     let entries = || model.parameters.iter().flat_map(|parameter| &parameter.entries);
     let rounded = entries().map(|entry| (entry.symbol, entry.value.clone()));

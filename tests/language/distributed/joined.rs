@@ -267,3 +267,26 @@ fn micro_elements_and_modes_tend_to_each_other() {
         );
     }
 }
+
+/// The elimination multiplies five capacities of 1e-11 m^3/Pa with each other: exact sums of a part in 1e40 of their terms are no rounding.
+#[test]
+fn a_line_between_capacitors_is_verified() {
+    for modes in [3, 5, 6] {
+        let text = format!(
+            "import distributed;
+model M {{
+  input q [m^3/s] = step(0);
+  node x, y : fluid;
+  source : FlowSource(q) gnd -> x;
+  first : FluidCapacitor(1e-9) x -> gnd;
+  last : FluidCapacitor(2e-9) y -> gnd;
+  leak : FluidResistor(1e8) y -> gnd;
+  line : FlowDrivenLine(rho = 1000, a = 1400, A = 1e-3, L = 100, modes = {modes}, at = [0, 100]) x -> gnd, y -> gnd;
+  output p = across(last);
+}}
+"
+        );
+        let path = file(&format!("line_between_capacitors_{modes}"), &text);
+        program::lgm(&["check", path.to_str().unwrap(), "--verify", "--deny-warnings"]);
+    }
+}

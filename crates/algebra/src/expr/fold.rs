@@ -248,7 +248,7 @@ impl Exprs {
         })
     }
 
-    /// Computes exact values. Decimals stay exact; the value of a transcendental function is rounded once to 128 bits and is then treated
+    /// Computes exact values. Decimals stay exact; the value of a transcendental function is rounded once to 384 bits and is then treated
     /// as exact (design: "The linear core, in formulas"). A value with thousands of digits is rounded to double. A sum that is 0 to within
     /// the digits of its terms is 0.
     pub fn evaluate_exact(
@@ -340,7 +340,7 @@ impl Exprs {
     }
 }
 
-/// Returns the exact value of a function, rounded to 128 bits if it is irrational.
+/// Returns the exact value of a function, rounded to 384 bits if it is irrational.
 fn exact_call(function: Function, arguments: &[BigRational]) -> Result<BigRational, Evaluated> {
     Ok(match (function, arguments) {
         (Function::Abs, [only]) => only.abs(),

@@ -18,7 +18,7 @@ use num_rational::BigRational;
 use num_traits::{One, Signed};
 use rustc_hash::FxHashMap;
 
-/// The relative change of numbers, 2^-50: rounding to 128 bits is negligible next to it, and its effects are linear.
+/// The relative change of numbers, 2^-50: rounding to 384 bits is negligible next to it, and its effects are linear.
 const MOVED: u64 = 50;
 
 /// The relative change of a pivot, 2^-20, at which it would vanish for a change of numbers by 2^-30, about 1e-9.

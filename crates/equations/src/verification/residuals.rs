@@ -10,7 +10,7 @@ use lgm_model::{Dissipator, ElementId, Law, Matrix, PortId, StorageForm, Variabl
 use num_rational::BigRational;
 use rustc_hash::FxHashMap;
 
-/// The largest residual that irrational numbers with 128 bits (38 digits) may leave; equations solved only to the
+/// The largest residual that irrational numbers with 384 bits (115 digits) may leave; equations solved only to the
 /// precision of doubles leave more.
 const ROUNDED: f64 = 1e-20;
 
