@@ -52,7 +52,7 @@ pub fn solve(drawn: &Drawn) -> Option<Vec<Vec<f64>>> {
         x = reference.advance(&right, &found, x)?;
         let mut is_struck = false;
         for ((element, memory), law) in reference.switched.iter().zip(&mut memories).zip(&found) {
-            is_struck |= memory.strike(element, law.piece(across(&x, element)));
+            is_struck |= memory.strike(element, law, across(&x, element));
         }
         if is_struck {
             let found = laws(&reference, &memories);

@@ -126,12 +126,18 @@ impl Law {
 }
 
 impl Memory {
-    /// Returns true if a wall is hit in this step, and has to be left with a velocity.
-    pub fn strike(&mut self, element: &Element, piece: usize) -> bool {
+    /// Returns true if the step has to be repeated: a wall that is hit is left with a velocity, and a friction that
+    /// comes to rest sticks.
+    pub fn strike(&mut self, element: &Element, law: &Law, across: f64) -> bool {
+        if let Kind::Friction(..) = element.kind {
+            let stops = self.is_going && across * self.across <= 0.0;
+            self.is_going &= !stops;
+            return stops;
+        }
         let Kind::Wall(_, restitution) = element.kind else {
             return false;
         };
-        let touches = piece > 0;
+        let touches = law.piece(across) > 0;
         if touches && !self.touches && restitution > 0.0 && self.across > 0.0 {
             self.rebound = Some(-restitution * self.across);
         }
@@ -141,11 +147,10 @@ impl Memory {
 
     /// Ends a step with an across variable.
     pub fn follow(&mut self, element: &Element, law: &Law, across: f64, step: f64) {
-        let is_inside = law.piece(across) == 1;
         match element.kind {
-            Kind::Thyristor(_) => self.is_going = law.through(across) > IDLE,
-            Kind::Friction(..) if is_inside => self.is_going = false,
-            Kind::Friction(..) if across.abs() > SLIDING => self.is_going = true,
+            // A blocking thyristor leaks more than `IDLE` at a high voltage.
+            Kind::Thyristor(_) => self.is_going = law.piece(across) > 0 && law.through(across) > IDLE,
+            Kind::Friction(..) => self.is_going = across.abs() > SLIDING,
             Kind::Wall(..) => {
                 self.touches &= self.rebound.is_none();
                 self.rebound = None;
