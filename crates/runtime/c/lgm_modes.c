@@ -448,32 +448,18 @@ static int count_acting(lgm_run *run, int combination, lgm_status *status) {
     return count;
 }
 
-/* Returns the mode in which an element sticks that slides at rest, because others hold it, or -1. */
-static int find_rest(const lgm_events *events, int element, int own) {
+/* Returns 1 if an element returns from its mode to another one, as a diode does, once its free variable exceeds a bound. A thyristor
+ * without its gate does not return; dry friction that slides may also stick, if it sticks up to a larger force. */
+static int returns(const lgm_events *events, int own, int to) {
+    int found = 0;
     for (int change = lgm_first_change[own]; change < lgm_first_change[own + 1]; change++) {
-        const int at = lgm_change_margins[change];
-        const int far = LGM_WATCHED_LAWS + lgm_first_mode[element] + lgm_change_far[change];
-        if (at >= 0 && lgm_change_far[change] >= 0 && !(lgm_fabs(events->signs[at]) > (real)0.0) &&
-            lgm_fabs(events->watched[far] - events->watched[LGM_WATCHED_LAWS + own]) > (real)0.0) {
-            return lgm_change_to[change];
-        }
+        found |= lgm_change_to[change] == to && lgm_change_far[change] < 0 && lgm_lemke_holds_beyond(events, change) != 0;
     }
-    return -1;
+    return found;
 }
 
-/* Returns 1 if an element changes from its mode to another one once its free variable exceeds a bound, or in any case. */
-static int may_turn(const lgm_events *events, int own, int to) {
-    for (int change = lgm_first_change[own]; change < lgm_first_change[own + 1]; change++) {
-        if (lgm_change_to[change] == to && lgm_lemke_holds_beyond(events, change) != 0) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* Keeps elements in their former modes if a search has made them leave these needlessly: a thyristor does not fire again without its
- * gate, and dry friction does not slide at rest. From the former modes, only elements that act change to the modes found. Returns 0
- * if the run is not left in a combination in which no change acts. */
+/* Keeps elements in their former modes if a search has made them leave these needlessly, and they do not return. From the former modes,
+ * only elements that act change to the modes found. Returns 0 if the run is not left in a combination in which no change acts. */
 static int keep_former(lgm_run *run, const int found[], lgm_status *status) {
     lgm_events *const events = &run->events;
     int between[LGM_ROOM(LGM_ELEMENTS)] = {0};
@@ -482,9 +468,8 @@ static int keep_former(lgm_run *run, const int found[], lgm_status *status) {
     int keeps = 0;
     modes_of(events->from.combination, between);
     for (int element = 0; element < LGM_ELEMENTS; element++) {
-        const int own = lgm_first_mode[element] + found[element];
         if (between[element] != found[element]) {
-            left[element] = find_rest(events, element, own) >= 0 || !may_turn(events, own, between[element]);
+            left[element] = !returns(events, lgm_first_mode[element] + found[element], between[element]);
             keeps |= left[element];
             changed++;
         }
@@ -511,12 +496,22 @@ static int keep_former(lgm_run *run, const int found[], lgm_status *status) {
 
 /* Lets all elements stick that slide at rest, because others hold them: together they hold more. Returns 0 as `keep_former` does. */
 static int stick(lgm_run *run, const int found[], lgm_status *status) {
+    const lgm_events *const events = &run->events;
     int stuck[LGM_ROOM(LGM_ELEMENTS)] = {0};
     int is_any = 0;
     for (int element = 0; element < LGM_ELEMENTS; element++) {
-        const int rest = find_rest(&run->events, element, lgm_first_mode[element] + found[element]);
-        stuck[element] = (rest < 0) ? found[element] : rest;
-        is_any |= rest >= 0;
+        const int own = lgm_first_mode[element] + found[element];
+        stuck[element] = found[element];
+        for (int change = lgm_first_change[own]; change < lgm_first_change[own + 1]; change++) {
+            const int at = lgm_change_margins[change];
+            const int far = LGM_WATCHED_LAWS + lgm_first_mode[element] + lgm_change_far[change];
+            if (at >= 0 && lgm_change_far[change] >= 0 && !(lgm_fabs(events->signs[at]) > (real)0.0) &&
+                lgm_fabs(events->watched[far] - events->watched[LGM_WATCHED_LAWS + own]) > (real)0.0) {
+                stuck[element] = lgm_change_to[change];
+                is_any = 1;
+                break;
+            }
+        }
     }
     return is_any && count_acting(run, combination_of(stuck), status) == 0;
 }

@@ -246,9 +246,10 @@ impl<S: Switching> Transition for Moment<'_, S> {
         Ok(stands.then_some(acting))
     }
 
-    fn may_turn(&self, element: usize, to: usize) -> bool {
+    fn returns(&self, element: usize, to: usize) -> bool {
         let mut changes = S::TABLES.mode(self.motion.combination(), element).changes.iter();
-        changes.any(|change| change.to == to && self.holds_beyond(change))
+        let slides = |change: &Change| change.bound.is_some_and(|bound| bound.far.is_some());
+        changes.any(|change| change.to == to && self.holds_beyond(change) && !slides(change))
     }
 
     fn former(&self) -> S::Modes {

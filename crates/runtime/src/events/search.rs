@@ -61,8 +61,9 @@ pub trait Transition {
     fn attempt(&mut self, modes: &Self::Modes) -> Result<Option<Self::Modes>, Self::Fault>;
     /// Returns the modes before the instant, or before the search if states have jumped at this instant.
     fn former(&self) -> Self::Modes;
-    /// Returns true if an element changes to a mode once its free variable exceeds a bound, or in any case.
-    fn may_turn(&self, element: usize, to: usize) -> bool;
+    /// Returns true if an element returns to a mode, as a diode does, once its free variable exceeds a bound. A thyristor without its
+    /// gate does not return; dry friction that slides may also stick, if it sticks up to a larger force.
+    fn returns(&self, element: usize, to: usize) -> bool;
     /// Returns true if a change acts by an impulse on a bound: the modes then forbid the jump to this point.
     fn is_struck(&self) -> bool;
     /// Makes the current states those just before the instant; only the combination in force then counts as tried.
@@ -141,8 +142,8 @@ pub fn settle<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T:
     Err(run.fault(modes, Unsettled::Circle))
 }
 
-/// Keeps elements in their former modes if a search has made them leave these needlessly: a thyristor does not fire again without its
-/// gate, and dry friction does not slide at rest. From the former modes, only elements that act change to the modes found.
+/// Keeps elements in their former modes if a search has made them leave these needlessly, and they do not return. From the former modes,
+/// only elements that act change to the modes found.
 fn keep_former<T: Transition>(run: &mut T, found: &mut T::Modes) -> Result<(), T::Fault> {
     let mut between = run.former();
     let mut left = between.clone();
@@ -150,8 +151,7 @@ fn keep_former<T: Transition>(run: &mut T, found: &mut T::Modes) -> Result<(), T
     for element in elements(found) {
         let (from, to) = (between.as_ref()[element], found.as_ref()[element]);
         changed += usize::from(from != to);
-        let stays = run.may_turn(element, from) && run.at_rest(element).is_none();
-        left.as_mut()[element] = usize::from(from != to && !stays);
+        left.as_mut()[element] = usize::from(from != to && !run.returns(element, from));
     }
     let mut keeps = changed > 1 && !is_idle(&left);
     while keeps {

@@ -15,6 +15,10 @@ const STICKING: u8 = 3;
 /// which drive less through the resistors of thyristors.
 const IDLE: f64 = 2e-5;
 
+/// The fraction per second by which the through variable of a thyristor that turns off falls at `IDLE`. If it falls more
+/// slowly, it fades exponentially and never reaches 0.
+const FADING: f64 = 5e4;
+
 /// The across variable from which a friction slides: sticking ones creep at up to 5e-6.
 const SLIDING: f64 = 2e-5;
 
@@ -145,11 +149,16 @@ impl Memory {
         self.rebound.is_some()
     }
 
-    /// Ends a step with an across variable.
-    pub fn follow(&mut self, element: &Element, law: &Law, across: f64, step: f64) {
+    /// Ends a step with an across variable. Returns false if the current of a thyristor has faded to values that are not resolved.
+    pub fn follow(&mut self, element: &Element, law: &Law, across: f64, step: f64) -> bool {
+        let mut is_resolved = true;
         match element.kind {
-            // A blocking thyristor leaks more than `IDLE` at a high voltage.
-            Kind::Thyristor(_) => self.is_going = law.piece(across) > 0 && law.through(across) > IDLE,
+            Kind::Thyristor(_) => {
+                let (through, before) = (law.through(across), law.through(self.across));
+                is_resolved = !self.is_going || through > IDLE || through < (1.0 - FADING * step) * before;
+                // A blocking thyristor leaks more than `IDLE` at a high voltage.
+                self.is_going = law.piece(across) > 0 && through > IDLE;
+            }
             Kind::Friction(..) => self.is_going = across.abs() > SLIDING,
             Kind::Wall(..) => {
                 self.touches &= self.rebound.is_none();
@@ -159,5 +168,6 @@ impl Memory {
         }
         self.place += step * across;
         self.across = across;
+        is_resolved
     }
 }

@@ -223,10 +223,11 @@ impl Transition for Search<'_, '_, '_> {
         Ok(acting)
     }
 
-    fn may_turn(&self, element: usize, to: usize) -> bool {
+    fn returns(&self, element: usize, to: usize) -> bool {
         let standing = self.standing();
         let mut changes = standing.prepared.changes[element].iter();
-        changes.any(|change| change.to == to && standing.holds_beyond(change))
+        let slides = |change: &WatchedChange| change.bound.is_some_and(|bound| bound.far.is_some());
+        changes.any(|change| change.to == to && standing.holds_beyond(change) && !slides(change))
     }
 
     fn former(&self) -> Vec<usize> {
