@@ -121,16 +121,15 @@ typedef struct {
 #endif
 #if LGM_EVENTS
 /* The start indices of the watched values of each kind: values of states by name, effort and flow of each port of elements with modes,
- * the values that the mode in force gives at a port, the value from the law of each mode, values set by changes, values read by blocks,
- * the energy. */
+ * the values that the mode in force gives at a port, the value from the law of each mode, values set by changes, values read by
+ * blocks. */
 enum {
     LGM_WATCHED_PORTS = LGM_STATES,
     LGM_WATCHED_GIVEN = LGM_WATCHED_PORTS + 2 * LGM_PORTS,
     LGM_WATCHED_LAWS = LGM_WATCHED_GIVEN + LGM_PORTS,
     LGM_WATCHED_SETS = LGM_WATCHED_LAWS + LGM_MODES,
     LGM_WATCHED_READ = LGM_WATCHED_SETS + LGM_SETS,
-    LGM_WATCHED_ENERGY = LGM_WATCHED_READ + LGM_READ,
-    LGM_WATCHED = LGM_WATCHED_ENERGY + 1
+    LGM_WATCHED = LGM_WATCHED_READ + LGM_READ
 };
 
 enum {
@@ -177,7 +176,7 @@ typedef struct {
 typedef struct {
     /* The run after the last event: watched values, offsets, the computed margins of conditions, the magnitude below which each of them
      * counts as 0, and their signs: impulses take precedence over finite values, and zeros count by their direction. */
-    lgm_real watched[LGM_WATCHED];
+    lgm_real watched[LGM_ROOM(LGM_WATCHED)];
     lgm_real offsets[LGM_ROOM(LGM_PORTS)];
     lgm_real margins[LGM_ROOM(LGM_MARGINS)];
     lgm_real least[LGM_ROOM(LGM_MARGINS)];
@@ -198,7 +197,7 @@ typedef struct {
      * the instant), the change by which each has closed, the first mode that each reached, and the values set. */
     lgm_before base;
     int has_base;
-    lgm_real offered[LGM_WATCHED];
+    lgm_real offered[LGM_ROOM(LGM_WATCHED)];
     int is_offered;
     int offered_in;
     int closed[LGM_ROOM(LGM_ELEMENTS)];
@@ -222,19 +221,16 @@ typedef struct {
     lgm_real seen[LGM_LOOKS + 1][LGM_ROOM(LGM_MARGINS)];
     lgm_real looks[LGM_LOOKS + 1];
     int has_seen;
-    /* The events of this instant, their number, and the energy that storage has lost in them and in total. */
+    /* The events of this instant, and their number. */
     lgm_event happened[LGM_REPORTED];
     int happenings;
-    int is_lost_known;
-    lgm_real lost;
-    lgm_real lost_in_all;
     /* The event without an outcome: the reason, the combination, and the element, state or block. */
     int fault;
     int fault_combination;
     int fault_at;
     /* Working memory. */
-    lgm_real level[LGM_WATCHED];
-    lgm_real answers[2][LGM_WATCHED];
+    lgm_real level[LGM_ROOM(LGM_WATCHED)];
+    lgm_real answers[2][LGM_ROOM(LGM_WATCHED)];
     lgm_real answer_margins[2][LGM_ROOM(LGM_MARGINS)];
     lgm_real with[LGM_ROOM(LGM_MARGINS)];
     lgm_real without[LGM_ROOM(LGM_MARGINS)];
