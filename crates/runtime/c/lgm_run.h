@@ -129,7 +129,7 @@ enum {
     LGM_WATCHED_LAWS = LGM_WATCHED_GIVEN + LGM_PORTS,
     LGM_WATCHED_SETS = LGM_WATCHED_LAWS + LGM_MODES,
     LGM_WATCHED_READ = LGM_WATCHED_SETS + LGM_SETS,
-    LGM_WATCHED = LGM_WATCHED_READ + LGM_READ
+    LGM_WATCHED = LGM_WATCHED_READ + LGM_ROOM(LGM_READ)
 };
 
 enum {
@@ -176,7 +176,7 @@ typedef struct {
 typedef struct {
     /* The run after the last event: watched values, offsets, the computed margins of conditions, the magnitude below which each of them
      * counts as 0, and their signs: impulses take precedence over finite values, and zeros count by their direction. */
-    lgm_real watched[LGM_ROOM(LGM_WATCHED)];
+    lgm_real watched[LGM_WATCHED];
     lgm_real offsets[LGM_ROOM(LGM_PORTS)];
     lgm_real margins[LGM_ROOM(LGM_MARGINS)];
     lgm_real least[LGM_ROOM(LGM_MARGINS)];
@@ -197,7 +197,7 @@ typedef struct {
      * the instant), the change by which each has closed, the first mode that each reached, and the values set. */
     lgm_before base;
     int has_base;
-    lgm_real offered[LGM_ROOM(LGM_WATCHED)];
+    lgm_real offered[LGM_WATCHED];
     int is_offered;
     int offered_in;
     int closed[LGM_ROOM(LGM_ELEMENTS)];
@@ -229,8 +229,8 @@ typedef struct {
     int fault_combination;
     int fault_at;
     /* Working memory. */
-    lgm_real level[LGM_ROOM(LGM_WATCHED)];
-    lgm_real answers[2][LGM_ROOM(LGM_WATCHED)];
+    lgm_real level[LGM_WATCHED];
+    lgm_real answers[2][LGM_WATCHED];
     lgm_real answer_margins[2][LGM_ROOM(LGM_MARGINS)];
     lgm_real with[LGM_ROOM(LGM_MARGINS)];
     lgm_real without[LGM_ROOM(LGM_MARGINS)];
