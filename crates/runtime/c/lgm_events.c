@@ -357,32 +357,19 @@ static void give_scales(lgm_run *run) {
 static lgm_status go_through(lgm_run *run) {
     lgm_events *const events = &run->events;
     lgm_status status;
-    real before;
     do {
         events->is_due = 0;
         status = mind_accumulation(run);
         status = (status == LGM_OK) ? lgm_modes_stand(run) : status;
-        before = events->watched[LGM_WATCHED_ENERGY];
         status = (status == LGM_OK) ? happen(run) : status;
-        events->lost += before - events->watched[LGM_WATCHED_ENERGY];
     } while (status == LGM_OK && is_at_once(run));
     give_scales(run);
     return status;
 }
 
-/* Begins an instant at which no event has occurred yet. */
-static void begin_instant(lgm_run *run) {
-    run->events.happenings = 0;
-    run->events.lost = (real)0.0;
-    run->events.is_lost_known = LGM_KNOWS_ENERGY;
-}
-
 lgm_status lgm_events_pass(lgm_run *run) {
-    lgm_status status;
-    begin_instant(run);
-    status = go_through(run);
-    run->events.lost_in_all += run->events.lost;
-    return status;
+    run->events.happenings = 0;
+    return go_through(run);
 }
 
 lgm_status lgm_events_arrive(lgm_run *run) {
@@ -412,13 +399,11 @@ static lgm_status step_inputs(lgm_run *run) {
     real step[LGM_ROOM(LGM_INPUTS)];
     lgm_status status = LGM_OK;
     if (lgm_run_steps(run, step) > 0) {
-        const real before = events->watched[LGM_WATCHED_ENERGY];
         events->from.inputs_step = 1;
         for (int at = 0; at < LGM_INPUTS; at++) {
             events->from.inputs[at] = run->u[at] - step[at];
         }
         status = lgm_modes_settle(run);
-        events->lost += before - events->watched[LGM_WATCHED_ENERGY];
         give_scales(run);
     }
     return status;
@@ -427,7 +412,6 @@ static lgm_status step_inputs(lgm_run *run) {
 lgm_status lgm_events_begin(lgm_run *run) {
     lgm_events *const events = &run->events;
     lgm_status status;
-    real start[LGM_ROOM(LGM_STATES)];
     (void)memset(events, 0, sizeof *events);
     events->whole = run->horizon - run->start;
     run->model.combination = LGM_FIRST_COMBINATION;
@@ -443,7 +427,6 @@ lgm_status lgm_events_begin(lgm_run *run) {
         events->from.old_discretes[at] = events->from.discretes[at];
     }
     for (int at = 0; at < LGM_STATES; at++) {
-        start[at] = run->x[at];
         events->from.x[at] = run->x[at];
         events->from.is_known[at] = lgm_start_known[at];
     }
@@ -465,14 +448,6 @@ lgm_status lgm_events_begin(lgm_run *run) {
     }
     status = (status == LGM_OK) ? happen(run) : status;
     status = (status == LGM_OK && is_at_once(run)) ? go_through(run) : status;
-    events->lost_in_all += events->lost;
-    /* The energy loss is unknown if states have left their initial values. */
-    events->is_lost_known = LGM_KNOWS_ENERGY;
-    for (int at = 0; at < LGM_STATES; at++) {
-        if (lgm_start_known[at] != 0 && (LGM_KNOWN_AS(run->model.combination, at) != 1 || run->x[at] != start[at])) {
-            events->is_lost_known = 0;
-        }
-    }
     give_scales(run);
     return status;
 }
@@ -480,7 +455,7 @@ lgm_status lgm_events_begin(lgm_run *run) {
 lgm_status lgm_events_corner(lgm_run *run) {
     int is_timed = 0;
     lgm_status status;
-    begin_instant(run);
+    run->events.happenings = 0;
     status = step_inputs(run);
     for (int at = 0; at < LGM_MARGINS; at++) {
         is_timed = is_timed || lgm_modes_is_timed(run, at);
@@ -491,7 +466,6 @@ lgm_status lgm_events_corner(lgm_run *run) {
     if (status == LGM_OK && (lgm_events_next(run) <= run->t || is_at_once(run))) {
         status = go_through(run);
     }
-    run->events.lost_in_all += run->events.lost;
     return status;
 }
 

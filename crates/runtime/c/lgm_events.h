@@ -108,6 +108,9 @@ lgm_status lgm_modes_enter(lgm_run *run, const lgm_before *from, int combination
 /* Sets discrete variables and offsets to their values from now on. */
 void lgm_modes_hold(lgm_run *run, const lgm_real discretes[], const lgm_real offsets[]);
 
+/* Returns 1 if a change acts once its bound is exceeded; a change without a bound acts here. */
+int lgm_lemke_holds_beyond(const lgm_events *events, int change);
+
 /* Finds the modes in which all complementary elements agree; returns 1 and the modes if they are found. */
 int lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]);
 

@@ -52,9 +52,20 @@ static int decide(int element, int port, int change, int given, bounded bounds[]
     return lgm_first_given[next + 1] > lgm_first_given[next] && lgm_given[lgm_first_given[next]] == 1 - given;
 }
 
+int lgm_lemke_holds_beyond(const lgm_events *events, int change) {
+    const int margin = lgm_change_margins[change];
+    real reached[LGM_ROOM(LGM_MARGINS)];
+    for (int at = 0; at < LGM_MARGINS; at++) {
+        reached[at] = events->signs[at];
+    }
+    if (margin >= 0) {
+        reached[margin] = (lgm_change_is_positive[change] != 0) ? (real)1.0 : -(real)1.0;
+    }
+    return lgm_events_holds(change, reached);
+}
+
 /* Adds the bounds of an element in the mode in force; returns 0 if a change occurs that no bound describes. */
 static int find_limits(const lgm_run *run, int element, bounded bounds[], int *count) {
-    const lgm_events *const events = &run->events;
     const int combination = run->model.combination;
     const int port = lgm_first_port[element];
     const int mode = LGM_PLACE_IN(combination, element);
@@ -65,17 +76,7 @@ static int find_limits(const lgm_run *run, int element, bounded bounds[], int *c
     }
     for (int change = lgm_first_change[mode]; change < lgm_first_change[mode + 1]; change++) {
         const int margin = lgm_change_margins[change];
-        real reached[LGM_ROOM(LGM_MARGINS)];
-        if (lgm_first_set[change] < lgm_first_set[change + 1]) {
-            continue;
-        }
-        for (int at = 0; at < LGM_MARGINS; at++) {
-            reached[at] = events->signs[at];
-        }
-        if (margin >= 0) {
-            reached[margin] = (lgm_change_is_positive[change] != 0) ? (real)1.0 : -(real)1.0;
-        }
-        if (lgm_events_holds(change, reached) == 0) {
+        if (lgm_first_set[change] < lgm_first_set[change + 1] || lgm_lemke_holds_beyond(&run->events, change) == 0) {
             continue;
         }
         if (margin < 0) {

@@ -331,20 +331,11 @@ static int pull(const lgm_run *run, int modes[]) {
 static lgm_status settle_contacts(lgm_run *run, int modes[]) {
     lgm_events *const events = &run->events;
     const int began = events->from.began;
-    lgm_status status;
-    int combination;
     close_contacts(run, modes);
-    combination = combination_of(modes);
-    if (combination < 0) {
-        return lgm_events_fail(run, LGM_FAULT_NOT_HELD, run->model.combination, 0);
-    }
-    if (lgm_has_equations[combination] == 0) {
-        return lgm_events_fail(run, LGM_FAULT_NO_EQUATIONS, combination, 0);
-    }
-    status = lgm_modes_enter(run, &events->base, combination, 1);
     /* Contacts at which an impulse would pull open. */
-    for (int round = 0; round < LGM_ELEMENTS && status == LGM_OK && pull(run, modes) != 0; round++) {
-        combination = combination_of(modes);
+    for (int round = 0; round <= LGM_ELEMENTS && (round == 0 || pull(run, modes) != 0); round++) {
+        const int combination = combination_of(modes);
+        lgm_status status;
         if (combination < 0) {
             return lgm_events_fail(run, LGM_FAULT_NOT_HELD, run->model.combination, 0);
         }
@@ -352,14 +343,14 @@ static lgm_status settle_contacts(lgm_run *run, int modes[]) {
             return lgm_events_fail(run, LGM_FAULT_NO_EQUATIONS, combination, 0);
         }
         status = lgm_modes_enter(run, &events->base, combination, 1);
-    }
-    if (status != LGM_OK) {
-        return status;
+        if (status != LGM_OK) {
+            return status;
+        }
     }
     lgm_modes_before(run, &events->from, began);
     (void)memset(events->visited, 0, sizeof events->visited);
-    events->visited[combination] = 1;
-    return lgm_modes_enter(run, &events->from, combination, 0);
+    events->visited[run->model.combination] = 1;
+    return lgm_modes_enter(run, &events->from, run->model.combination, 0);
 }
 
 static void forget_contacts(lgm_run *run) {
@@ -444,45 +435,107 @@ static int solve_modes(lgm_run *run, int modes[], int *is_solved, lgm_status *st
     return enter_new(run, combination, modes, status);
 }
 
-/* Lets all elements stick that slide at rest, because others hold them. Together they hold more. */
-static lgm_status stick(lgm_run *run, const int modes[]) {
+/* Enters a combination and finds the changes that act there; returns their number, or -1 if it cannot be entered. */
+static int count_acting(lgm_run *run, int combination, lgm_status *status) {
+    int count = -1;
+    if (combination < 0 || lgm_has_equations[combination] == 0) {
+        return count;
+    }
+    *status = lgm_modes_enter(run, &run->events.from, combination, 0);
+    if (*status == LGM_OK && lgm_run_rates(run, run->t, run->x, run->events.slope) == LGM_OK) {
+        (void)find_acting(run, &count);
+    }
+    return count;
+}
+
+/* Returns 1 if an element returns from its mode to another one, as a diode does, once its free variable exceeds a bound. A thyristor
+ * without its gate does not return; dry friction that slides may also stick, if it sticks up to a larger force. */
+static int returns(const lgm_events *events, int own, int to) {
+    int found = 0;
+    for (int change = lgm_first_change[own]; change < lgm_first_change[own + 1]; change++) {
+        found |= lgm_change_to[change] == to && lgm_change_far[change] < 0 && lgm_lemke_holds_beyond(events, change) != 0;
+    }
+    return found;
+}
+
+/* Keeps elements in their former modes if a search has made them leave these needlessly, and they do not return. From the former modes,
+ * only elements that act change to the modes found. Returns 0 if the run is not left in a combination in which no change acts. */
+static int keep_former(lgm_run *run, const int found[], lgm_status *status) {
     lgm_events *const events = &run->events;
-    const int here = run->model.combination;
-    real signs[LGM_ROOM(LGM_MARGINS)];
-    real least[LGM_ROOM(LGM_MARGINS)];
-    int stuck[LGM_ROOM(LGM_ELEMENTS)] = {0};
-    int combination;
-    int count = 0;
-    lgm_status status;
+    int between[LGM_ROOM(LGM_ELEMENTS)] = {0};
+    int left[LGM_ROOM(LGM_ELEMENTS)] = {0};
+    int changed = 0;
+    int keeps = 0;
+    modes_of(events->from.combination, between);
     for (int element = 0; element < LGM_ELEMENTS; element++) {
-        const int own = LGM_PLACE_IN(here, element);
-        stuck[element] = modes[element];
+        if (between[element] != found[element]) {
+            left[element] = !returns(events, lgm_first_mode[element] + found[element], between[element]);
+            keeps |= left[element];
+            changed++;
+        }
+    }
+    keeps = keeps && changed > 1;
+    while (keeps != 0 && *status == LGM_OK) {
+        const int count = count_acting(run, combination_of(between), status);
+        int moves = 0;
+        if (count <= 0) {
+            return count == 0;
+        }
+        keeps = 0;
+        for (int element = 0; element < LGM_ELEMENTS; element++) {
+            if (events->acting[element] >= 0 && between[element] != found[element]) {
+                between[element] = found[element];
+                moves = 1;
+            }
+            keeps |= left[element] != 0 && between[element] != found[element];
+        }
+        keeps &= moves;
+    }
+    return 0;
+}
+
+/* Lets all elements stick that slide at rest, because others hold them: together they hold more. Returns 0 as `keep_former` does. */
+static int stick(lgm_run *run, const int found[], lgm_status *status) {
+    const lgm_events *const events = &run->events;
+    int stuck[LGM_ROOM(LGM_ELEMENTS)] = {0};
+    int is_any = 0;
+    for (int element = 0; element < LGM_ELEMENTS; element++) {
+        const int own = lgm_first_mode[element] + found[element];
+        stuck[element] = found[element];
         for (int change = lgm_first_change[own]; change < lgm_first_change[own + 1]; change++) {
             const int at = lgm_change_margins[change];
             const int far = LGM_WATCHED_LAWS + lgm_first_mode[element] + lgm_change_far[change];
             if (at >= 0 && lgm_change_far[change] >= 0 && !(lgm_fabs(events->signs[at]) > (real)0.0) &&
                 lgm_fabs(events->watched[far] - events->watched[LGM_WATCHED_LAWS + own]) > (real)0.0) {
                 stuck[element] = lgm_change_to[change];
+                is_any = 1;
                 break;
             }
         }
     }
-    combination = combination_of(stuck);
-    if (combination < 0 || combination == here || lgm_has_equations[combination] == 0) {
-        return LGM_OK;
+    return is_any && count_acting(run, combination_of(stuck), status) == 0;
+}
+
+/* Lets elements keep their former modes and stick, if no change acts then. */
+static lgm_status improve(lgm_run *run) {
+    lgm_events *const events = &run->events;
+    lgm_status status = LGM_OK;
+    for (int step = 0; step < 2 && status == LGM_OK; step++) {
+        const int here = run->model.combination;
+        real signs[LGM_ROOM(LGM_MARGINS)];
+        real least[LGM_ROOM(LGM_MARGINS)];
+        int found[LGM_ROOM(LGM_ELEMENTS)] = {0};
+        int is_better;
+        modes_of(here, found);
+        (void)memcpy(signs, events->signs, sizeof signs);
+        (void)memcpy(least, events->least, sizeof least);
+        is_better = (step == 0) ? keep_former(run, found, &status) : stick(run, found, &status);
+        if (is_better == 0 && status == LGM_OK && run->model.combination != here) {
+            status = lgm_modes_enter(run, &events->from, here, 0);
+            (void)memcpy(events->signs, signs, sizeof signs);
+            (void)memcpy(events->least, least, sizeof least);
+        }
     }
-    (void)memcpy(signs, events->signs, sizeof signs);
-    (void)memcpy(least, events->least, sizeof least);
-    status = lgm_modes_enter(run, &events->from, combination, 0);
-    if (status == LGM_OK) {
-        (void)find_acting(run, &count);
-    }
-    if (status != LGM_OK || count == 0) {
-        return status;
-    }
-    status = lgm_modes_enter(run, &events->from, here, 0);
-    (void)memcpy(events->signs, signs, sizeof signs);
-    (void)memcpy(events->least, least, sizeof least);
     return status;
 }
 
@@ -502,7 +555,7 @@ lgm_status lgm_modes_settle(lgm_run *run) {
         int count = 0;
         const int others = find_acting(run, &count);
         if (count == 0) {
-            status = stick(run, modes);
+            status = improve(run);
             note_changes(run);
             return status;
         }

@@ -121,16 +121,15 @@ typedef struct {
 #endif
 #if LGM_EVENTS
 /* The start indices of the watched values of each kind: values of states by name, effort and flow of each port of elements with modes,
- * the values that the mode in force gives at a port, the value from the law of each mode, values set by changes, values read by blocks,
- * the energy. */
+ * the values that the mode in force gives at a port, the value from the law of each mode, values set by changes, values read by
+ * blocks. */
 enum {
     LGM_WATCHED_PORTS = LGM_STATES,
     LGM_WATCHED_GIVEN = LGM_WATCHED_PORTS + 2 * LGM_PORTS,
     LGM_WATCHED_LAWS = LGM_WATCHED_GIVEN + LGM_PORTS,
     LGM_WATCHED_SETS = LGM_WATCHED_LAWS + LGM_MODES,
     LGM_WATCHED_READ = LGM_WATCHED_SETS + LGM_SETS,
-    LGM_WATCHED_ENERGY = LGM_WATCHED_READ + LGM_READ,
-    LGM_WATCHED = LGM_WATCHED_ENERGY + 1
+    LGM_WATCHED = LGM_WATCHED_READ + LGM_ROOM(LGM_READ)
 };
 
 enum {
@@ -222,12 +221,9 @@ typedef struct {
     lgm_real seen[LGM_LOOKS + 1][LGM_ROOM(LGM_MARGINS)];
     lgm_real looks[LGM_LOOKS + 1];
     int has_seen;
-    /* The events of this instant, their number, and the energy that storage has lost in them and in total. */
+    /* The events of this instant, and their number. */
     lgm_event happened[LGM_REPORTED];
     int happenings;
-    int is_lost_known;
-    lgm_real lost;
-    lgm_real lost_in_all;
     /* The event without an outcome: the reason, the combination, and the element, state or block. */
     int fault;
     int fault_combination;

@@ -80,7 +80,7 @@ static lgm_status print_row(real t, const real x[]) {
 }
 
 #if LGM_EVENTS
-/* Writes the events of the last instant: `time,kind,element,from,to,energy_lost`. The energy loss is written with the last of them. */
+/* Writes the events of the last instant: `time,kind,element,from,to`. */
 static void print_events(void) {
     const lgm_events *const events = &run.events;
     const int count = (events->happenings < LGM_REPORTED) ? events->happenings : LGM_REPORTED;
@@ -90,18 +90,12 @@ static void print_events(void) {
         print_number(event_file, run.t);
         if (is_block) {
             const char *const name = lgm_block_names[event->block];
-            (void)fprintf(event_file, ",%.*s,%s,,,", (int)strcspn(name, ":"), name, name);
+            (void)fprintf(event_file, ",%.*s,%s,,\n", (int)strcspn(name, ":"), name, name);
         } else {
             const int first = lgm_first_mode[event->element];
-            (void)fprintf(event_file, ",%s,%s,%s,%s,", (lgm_is_junction[event->element] != 0) ? "junction" : "mode",
+            (void)fprintf(event_file, ",%s,%s,%s,%s\n", (lgm_is_junction[event->element] != 0) ? "junction" : "mode",
                 lgm_element_names[event->element], lgm_mode_names[first + event->from], lgm_mode_names[first + event->to]);
         }
-        if (at + 1 < events->happenings) {
-            (void)fputc('0', event_file);
-        } else if (events->is_lost_known != 0) {
-            print_number(event_file, events->lost);
-        }
-        (void)fputc('\n', event_file);
     }
     if (events->happenings > LGM_REPORTED) {
         (void)fprintf(stderr, "%d further events at %g s are not in the list\n", events->happenings - LGM_REPORTED, (wide)run.t);
@@ -191,7 +185,7 @@ int main(int count, char **arguments) {
                 (void)fprintf(stderr, "%s cannot be written\n", arguments[at]);
                 return 2;
             }
-            (void)fputs("time,kind,element,from,to,energy_lost\n", event_file);
+            (void)fputs("time,kind,element,from,to\n", event_file);
             continue;
         }
 #endif

@@ -10,8 +10,8 @@ use law::{CONDUCTANCES, Law, Memory};
 use nalgebra::DMatrix;
 use std::collections::HashMap;
 
-/// Steps of a run: a multiple of its sample intervals.
-const STEPS: usize = 250 * (POINTS - 1);
+/// Steps in a sample interval.
+pub const STEPS: usize = 250;
 
 /// The largest number of Newton steps in a step of a run.
 const MOST: usize = 300;
@@ -32,14 +32,14 @@ struct Reference<'a> {
 }
 
 /// The across variables of the nodes and the through variables of T-type elements in each sample; none if a step has no
-/// solution.
-pub fn solve(drawn: &Drawn) -> Option<Vec<Vec<f64>>> {
-    let mut reference = Reference::new(drawn);
+/// solution, or if the current of a thyristor fades. There are `steps` in each sample interval.
+pub fn solve(drawn: &Drawn, steps: usize) -> Option<Vec<Vec<f64>>> {
+    let mut reference = Reference::new(drawn, steps * (POINTS - 1));
     let mut memories = vec![Memory::default(); reference.switched.len()];
     let mut stored = vec![0.0; drawn.elements.len()];
     let mut x = vec![0.0; reference.fixed.nrows()];
     let mut rows = vec![vec![0.0; drawn.nodes + drawn.stores().count()]];
-    for step in 1..=STEPS {
+    for step in 1..=steps * (POINTS - 1) {
         let time = step as f64 * reference.step;
         let right = reference.right_side(time, &stored);
         let laws = |reference: &Reference<'_>, memories: &[Memory]| -> Vec<Law> {
@@ -52,7 +52,7 @@ pub fn solve(drawn: &Drawn) -> Option<Vec<Vec<f64>>> {
         x = reference.advance(&right, &found, x)?;
         let mut is_struck = false;
         for ((element, memory), law) in reference.switched.iter().zip(&mut memories).zip(&found) {
-            is_struck |= memory.strike(element, law.piece(across(&x, element)));
+            is_struck |= memory.strike(element, law, across(&x, element));
         }
         if is_struck {
             let found = laws(&reference, &memories);
@@ -60,7 +60,9 @@ pub fn solve(drawn: &Drawn) -> Option<Vec<Vec<f64>>> {
         }
         let found = laws(&reference, &memories);
         for ((element, memory), law) in reference.switched.iter().zip(&mut memories).zip(&found) {
-            memory.follow(element, law, across(&x, element), reference.step);
+            if !memory.follow(element, law, across(&x, element), reference.step) {
+                return None;
+            }
         }
         for (stored, element) in stored.iter_mut().zip(&drawn.elements) {
             let across = across(&x, element);
@@ -70,7 +72,7 @@ pub fn solve(drawn: &Drawn) -> Option<Vec<Vec<f64>>> {
                 _ => {}
             }
         }
-        if step % (STEPS / (POINTS - 1)) == 0 {
+        if step % steps == 0 {
             let through = drawn.elements.iter().zip(&stored);
             let through = through.filter(|entry| matches!(entry.0.kind, Kind::TType(_)));
             rows.push(
@@ -94,7 +96,7 @@ fn across(x: &[f64], element: &Element) -> f64 {
 }
 
 impl Reference<'_> {
-    fn new(drawn: &Drawn) -> Reference<'_> {
+    fn new(drawn: &Drawn, steps: usize) -> Reference<'_> {
         let constraint = |element: &Element| match element.kind {
             Kind::Across { .. } => Some(vec![(element.from, 1.0), (element.to, -1.0)]),
             Kind::Transformer(ratio, (from, to)) => Some(vec![
@@ -115,7 +117,7 @@ impl Reference<'_> {
                 .filter(|element| element.kind.is_switched())
                 .collect(),
             constraints,
-            step: drawn.stop() / STEPS as f64,
+            step: drawn.stop() / steps as f64,
             fixed: DMatrix::zeros(size, size),
             inverses: HashMap::new(),
         };

@@ -150,10 +150,7 @@ impl<S: Switching> Moment<'_, S> {
             self.events.is_due = false;
             self.mind_accumulation()?;
             self.stand()?;
-            let before = self.events.watched[S::TABLES.places.energy];
             follow(self)?;
-            let behind = self.events.watched[S::TABLES.places.energy];
-            self.events.lost = self.events.lost + (before - behind);
             if !self.is_at_once() {
                 break;
             }
@@ -165,8 +162,6 @@ impl<S: Switching> Moment<'_, S> {
     /// Performs all events at the current point.
     pub(crate) fn pass(&mut self) -> Result<(), Fault> {
         self.events.happenings = 0;
-        self.events.lost = S::Real::c(0.0);
-        self.events.is_lost_known = S::TABLES.knows_energy;
         self.go_through()
     }
 
@@ -184,10 +179,8 @@ impl<S: Switching> Moment<'_, S> {
         if steps.entries().all(|step| *step == S::Real::c(0.0)) {
             return Ok(());
         }
-        let energy = self.events.watched[S::TABLES.places.energy];
         self.events.from.inputs = Some(S::Inputs::of(|at| here.u[at] - steps[at]));
         self.settle()?;
-        self.events.lost = energy - self.events.watched[S::TABLES.places.energy];
         self.give_scales();
         Ok(())
     }
@@ -195,8 +188,6 @@ impl<S: Switching> Moment<'_, S> {
     /// Performs the events at a discontinuity.
     pub(crate) fn corner(&mut self, before: Option<&S::Inputs>) -> Result<(), Fault> {
         self.events.happenings = 0;
-        self.events.lost = S::Real::c(0.0);
-        self.events.is_lost_known = S::TABLES.knows_energy;
         if let Some(before) = before {
             self.step_inputs(before)?;
         }
@@ -211,7 +202,6 @@ impl<S: Switching> Moment<'_, S> {
 
     /// Starts a run: finds the modes that agree with the initial values, and runs the initial blocks and those of the first instant.
     pub(crate) fn begin(&mut self) -> Result<(), Fault> {
-        let start = *self.x;
         let held = self.motion.model.system.held_mut();
         (held.combination, held.values) = (S::TABLES.first, None);
         let u = self.motion.inputs(self.t);
@@ -219,7 +209,7 @@ impl<S: Switching> Moment<'_, S> {
         let from = &mut self.events.from;
         from.inputs = Some(zeros());
         (from.discretes, from.old_discretes) = (discretes, discretes);
-        from.x = start;
+        from.x = *self.x;
         from.is_known = S::Knowns::of(|at| S::TABLES.start_known[at]);
         let (t, blocks) = (self.t, S::TABLES.blocks);
         self.events.next = S::Numbers::of(|at| S::Real::c(blocks[at].trigger.first_number(t.to_f64())));
@@ -235,12 +225,6 @@ impl<S: Switching> Moment<'_, S> {
         if self.is_at_once() {
             self.go_through()?;
         }
-        // The energy lost is unknown if states have left their initial values.
-        let known = self.in_force().known;
-        let has_left = |at: usize| known[at] != Known::State || self.x[at] != start[at];
-        let mut states = 0..S::States::LENGTH;
-        let are_kept = !states.any(|at| S::TABLES.start_known[at] && has_left(at));
-        self.events.is_lost_known = S::TABLES.knows_energy && are_kept;
         self.give_scales();
         Ok(())
     }

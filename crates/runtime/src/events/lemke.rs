@@ -54,12 +54,10 @@ impl<S: Switching> Moment<'_, S> {
         if S::TABLES.combinations[combination].redundant[element] {
             return true;
         }
-        let (first, signs) = (*count, &self.events.margins.signs);
-        for change in mode.changes.iter().filter(|change| change.sets.is_empty()) {
+        let first = *count;
+        let changes = mode.changes.iter().filter(|change| change.sets.is_empty());
+        for change in changes.filter(|change| self.holds_beyond(change)) {
             let Some(bound) = change.bound else {
-                if !S::holds(change.condition, signs) {
-                    continue;
-                }
                 let [Some(gives)] = *own.modes[change.to].given else {
                     return false;
                 };
@@ -72,20 +70,16 @@ impl<S: Switching> Moment<'_, S> {
                 }
                 return gives != given;
             };
-            let mut reached = *signs;
-            reached[bound.margin] = S::Real::c(if bound.is_positive { 1.0 } else { -1.0 });
-            if S::holds(change.condition, &reached) {
-                bounds[*count] = Bounded {
-                    element,
-                    to: change.to,
-                    port: own.first_port,
-                    quantity: Quantity::Margin(bound.margin),
-                    is_upper: bound.is_positive,
-                    is_above: bound.is_above,
-                    is_decided: false,
-                };
-                *count += 1;
-            }
+            bounds[*count] = Bounded {
+                element,
+                to: change.to,
+                port: own.first_port,
+                quantity: Quantity::Margin(bound.margin),
+                is_upper: bound.is_positive,
+                is_above: bound.is_above,
+                is_decided: false,
+            };
+            *count += 1;
         }
         true
     }

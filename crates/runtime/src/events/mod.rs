@@ -41,8 +41,6 @@ pub struct Report<'a, T> {
     pub happened: &'a [Happening],
     /// The number of additional events.
     pub further: usize,
-    /// The energy that storage has lost in the events, if known.
-    pub lost: Option<T>,
 }
 
 /// Events, and the function that receives their reports.
@@ -67,7 +65,6 @@ impl<S: Switching, F: FnMut(Report<'_, S::Real>)> Reported<S, F> {
                 t,
                 happened: &happened[..count],
                 further: events.happenings - count,
-                lost: events.is_lost_known.then_some(events.lost),
             });
         }
         done

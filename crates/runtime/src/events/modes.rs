@@ -21,6 +21,15 @@ impl<S: Switching> Moment<'_, S> {
         changes.into_iter().find(|change| S::holds(change.condition, signs))
     }
 
+    /// Returns true if a change acts once its bound is exceeded; a change without a bound acts here.
+    pub(crate) fn holds_beyond(&self, change: &Change) -> bool {
+        let mut signs = self.events.margins.signs;
+        if let Some(bound) = change.bound {
+            signs[bound.margin] = S::Real::c(if bound.is_positive { 1.0 } else { -1.0 });
+        }
+        S::holds(change.condition, &signs)
+    }
+
     /// Stores the values of contacts that act now, in addition to those that closed earlier at this instant. A contact that closes again
     /// starts a new set of values.
     fn take_contacts(&mut self, modes: &mut S::Modes) {
@@ -221,18 +230,31 @@ impl<S: Switching> Transition for Moment<'_, S> {
         })
     }
 
-    fn attempt(&mut self, modes: &S::Modes) -> Result<bool, Fault> {
+    fn attempt(&mut self, modes: &S::Modes) -> Result<Option<S::Modes>, Fault> {
         if S::TABLES.combination_of(modes.as_ref()).is_none() {
-            return Ok(false);
+            return Ok(None);
         }
         let (before, from) = (self.motion.combination(), self.events.from);
         let (signs, least) = (self.events.margins.signs, self.events.margins.least);
-        let sticks = self.stand_in(modes)? && (0..S::Modes::LENGTH).all(|element| self.acting(element).is_none());
-        if !sticks && self.motion.combination() != before {
+        let stands = self.stand_in(modes)?;
+        let acting = S::Modes::of(|element| usize::from(self.acting(element).is_some()));
+        let stays = stands && acting.entries().all(|acts| *acts == 0);
+        if !stays && self.motion.combination() != before {
             self.enter(&from, before, false)?;
             (self.events.margins.signs, self.events.margins.least) = (signs, least);
         }
-        Ok(sticks)
+        Ok(stands.then_some(acting))
+    }
+
+    fn returns(&self, element: usize, to: usize) -> bool {
+        let mut changes = S::TABLES.mode(self.motion.combination(), element).changes.iter();
+        let slides = |change: &Change| change.bound.is_some_and(|bound| bound.far.is_some());
+        changes.any(|change| change.to == to && self.holds_beyond(change) && !slides(change))
+    }
+
+    fn former(&self) -> S::Modes {
+        let modes = S::TABLES.combinations[self.events.from.combination].modes;
+        S::Modes::of(|element| modes[element])
     }
 
     fn is_struck(&self) -> bool {

@@ -90,11 +90,9 @@ pub struct Events<S: Switching> {
     pub(crate) is_due: bool,
     /// The sampled margins of the last step.
     pub(crate) looks: [Look<S::Real, S::Margins>; LOOKS + 1],
-    /// The events of this instant, their number, and the energy that storage has lost in them.
+    /// The events of this instant, and their number.
     pub(crate) happened: S::Happened,
     pub(crate) happenings: usize,
-    pub(crate) lost: S::Real,
-    pub(crate) is_lost_known: bool,
     /// The reason why the last event has no solution.
     pub(crate) reason: Option<Reason>,
 }
@@ -158,8 +156,6 @@ impl<S: Switching> Events<S> {
             looks: [never; LOOKS + 1],
             happened: S::Happened::filled(Happening::Block(0)),
             happenings: 0,
-            lost: zero,
-            is_lost_known: false,
             reason: None,
         }
     }

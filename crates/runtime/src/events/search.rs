@@ -56,8 +56,14 @@ pub trait Transition {
     fn keep(&mut self) -> bool;
     /// Returns the mode in which an element sticks that slides at rest, because others hold it.
     fn at_rest(&self, element: usize) -> Option<usize>;
-    /// Enters a combination if no change acts in it; otherwise, returns false and leaves the run as it is.
-    fn attempt(&mut self, modes: &Self::Modes) -> Result<bool, Self::Fault>;
+    /// Enters a combination if no change acts in it; otherwise, leaves the run as it is. Returns 1 for each element that acts there, or
+    /// `None` if the combination cannot be entered.
+    fn attempt(&mut self, modes: &Self::Modes) -> Result<Option<Self::Modes>, Self::Fault>;
+    /// Returns the modes before the instant, or before the search if states have jumped at this instant.
+    fn former(&self) -> Self::Modes;
+    /// Returns true if an element returns to a mode, as a diode does, once its free variable exceeds a bound. A thyristor without its
+    /// gate does not return; dry friction that slides may also stick, if it sticks up to a larger force.
+    fn returns(&self, element: usize, to: usize) -> bool;
     /// Returns true if a change acts by an impulse on a bound: the modes then forbid the jump to this point.
     fn is_struck(&self) -> bool;
     /// Makes the current states those just before the instant; only the combination in force then counts as tried.
@@ -86,6 +92,7 @@ pub fn settle<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T:
     for _ in 0..MOST_ROUNDS {
         if plain(run, modes).next().is_none() {
             if elements(modes).all(|element| run.acting(element).is_none()) {
+                keep_former(run, modes)?;
                 return stick(run, modes);
             }
             // During the search, an inconsistent mode may transmit an impulse and thereby close a contact. All other changes therefore come
@@ -135,13 +142,51 @@ pub fn settle<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T:
     Err(run.fault(modes, Unsettled::Circle))
 }
 
+/// Keeps elements in their former modes if a search has made them leave these needlessly, and they do not return. From the former modes,
+/// only elements that act change to the modes found.
+fn keep_former<T: Transition>(run: &mut T, found: &mut T::Modes) -> Result<(), T::Fault> {
+    let mut between = run.former();
+    let mut left = between.clone();
+    let mut changed = 0;
+    for element in elements(found) {
+        let (from, to) = (between.as_ref()[element], found.as_ref()[element]);
+        changed += usize::from(from != to);
+        left.as_mut()[element] = usize::from(from != to && !run.returns(element, from));
+    }
+    let mut keeps = changed > 1 && !is_idle(&left);
+    while keeps {
+        let Some(acting) = run.attempt(&between)? else { break };
+        if is_idle(&acting) {
+            found.clone_from(&between);
+            break;
+        }
+        let mut moves = false;
+        keeps = false;
+        for element in elements(found) {
+            let to = found.as_ref()[element];
+            if acting.as_ref()[element] == 1 && between.as_ref()[element] != to {
+                between.as_mut()[element] = to;
+                moves = true;
+            }
+            keeps |= left.as_ref()[element] == 1 && between.as_ref()[element] != to;
+        }
+        keeps &= moves;
+    }
+    Ok(())
+}
+
+/// Returns true if no element acts.
+fn is_idle<M: AsRef<[usize]>>(acting: &M) -> bool {
+    acting.as_ref().iter().all(|acts| *acts == 0)
+}
+
 /// Lets all elements stick that slide at rest. Together with those that hold them, they hold more.
 fn stick<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T::Fault> {
     let mut stuck = modes.clone();
     for element in elements(modes) {
         stuck.as_mut()[element] = run.at_rest(element).unwrap_or(modes.as_ref()[element]);
     }
-    if stuck.as_ref() != modes.as_ref() && run.attempt(&stuck)? {
+    if stuck.as_ref() != modes.as_ref() && run.attempt(&stuck)?.is_some_and(|acting| is_idle(&acting)) {
         modes.clone_from(&stuck);
     }
     Ok(())

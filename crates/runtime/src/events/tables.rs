@@ -17,8 +17,6 @@ pub struct Tables {
     pub first_offset: usize,
     /// True for each state with a known initial value.
     pub start_known: &'static [bool],
-    /// True if the energy of storage is known in all modes.
-    pub knows_energy: bool,
     /// The number of turns, which follow the margins of conditions: numbers at whose zeros a margin may have a peak or a bend.
     pub turns: usize,
     /// The number of phases, which follow the turns: arguments of periodic functions within margins, in radians.
@@ -40,8 +38,6 @@ pub struct Places {
     pub sets: usize,
     /// The values read by blocks.
     pub read: usize,
-    /// The energy of storage.
-    pub energy: usize,
 }
 
 /// A combination of modes.

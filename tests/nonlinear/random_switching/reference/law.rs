@@ -15,6 +15,10 @@ const STICKING: u8 = 3;
 /// which drive less through the resistors of thyristors.
 const IDLE: f64 = 2e-5;
 
+/// The fraction per second by which the through variable of a thyristor that turns off falls at `IDLE`. If it falls more
+/// slowly, it fades exponentially and never reaches 0.
+const FADING: f64 = 5e4;
+
 /// The across variable from which a friction slides: sticking ones creep at up to 5e-6.
 const SLIDING: f64 = 2e-5;
 
@@ -126,12 +130,18 @@ impl Law {
 }
 
 impl Memory {
-    /// Returns true if a wall is hit in this step, and has to be left with a velocity.
-    pub fn strike(&mut self, element: &Element, piece: usize) -> bool {
+    /// Returns true if the step has to be repeated: a wall that is hit is left with a velocity, and a friction that
+    /// comes to rest sticks.
+    pub fn strike(&mut self, element: &Element, law: &Law, across: f64) -> bool {
+        if let Kind::Friction(..) = element.kind {
+            let stops = self.is_going && across * self.across <= 0.0;
+            self.is_going &= !stops;
+            return stops;
+        }
         let Kind::Wall(_, restitution) = element.kind else {
             return false;
         };
-        let touches = piece > 0;
+        let touches = law.piece(across) > 0;
         if touches && !self.touches && restitution > 0.0 && self.across > 0.0 {
             self.rebound = Some(-restitution * self.across);
         }
@@ -139,13 +149,17 @@ impl Memory {
         self.rebound.is_some()
     }
 
-    /// Ends a step with an across variable.
-    pub fn follow(&mut self, element: &Element, law: &Law, across: f64, step: f64) {
-        let is_inside = law.piece(across) == 1;
+    /// Ends a step with an across variable. Returns false if the current of a thyristor has faded to values that are not resolved.
+    pub fn follow(&mut self, element: &Element, law: &Law, across: f64, step: f64) -> bool {
+        let mut is_resolved = true;
         match element.kind {
-            Kind::Thyristor(_) => self.is_going = law.through(across) > IDLE,
-            Kind::Friction(..) if is_inside => self.is_going = false,
-            Kind::Friction(..) if across.abs() > SLIDING => self.is_going = true,
+            Kind::Thyristor(_) => {
+                let (through, before) = (law.through(across), law.through(self.across));
+                is_resolved = !self.is_going || through > IDLE || through < (1.0 - FADING * step) * before;
+                // A blocking thyristor leaks more than `IDLE` at a high voltage.
+                self.is_going = law.piece(across) > 0 && through > IDLE;
+            }
+            Kind::Friction(..) => self.is_going = across.abs() > SLIDING,
             Kind::Wall(..) => {
                 self.touches &= self.rebound.is_none();
                 self.rebound = None;
@@ -154,5 +168,6 @@ impl Memory {
         }
         self.place += step * across;
         self.across = across;
+        is_resolved
     }
 }

@@ -73,7 +73,6 @@ pub(super) fn change_numbers(gathered: &Gathered) -> Vec<(&'static str, usize)> 
         ("LGM_READ", gathered.held.len()),
         ("LGM_TEMPORARIES", gathered.temporaries.len()),
         ("LGM_FIRST_OFFSET", gathered.first_offset),
-        ("LGM_KNOWS_ENERGY", usize::from(gathered.knows_energy)),
     ]
 }
 

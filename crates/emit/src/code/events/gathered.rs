@@ -79,12 +79,8 @@ pub(crate) fn gather(
         }
     }
     let mut rows = Vec::with_capacity(made.len());
-    let mut knows_energy = true;
     for (modes, found) in made {
-        let equations = found.map(|found| {
-            knows_energy &= found.combination.energy.is_some();
-            row(&mut merged, &margins, (&elements, &modes), &found)
-        });
+        let equations = found.map(|found| row(&mut merged, &margins, (&elements, &modes), &found));
         rows.push(Row { modes, equations });
     }
     for (element, switched) in elements.iter_mut().zip(&model.switching.elements) {
@@ -111,7 +107,6 @@ pub(crate) fn gather(
         held: events.held().collect(),
         temporaries,
         start_known,
-        knows_energy,
         elements,
         rows,
         system: merged.system,

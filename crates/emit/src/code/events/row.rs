@@ -102,7 +102,6 @@ pub(super) fn row(
     for output in &combination.read {
         watched.push(Some(*output));
     }
-    watched.energy();
     let values = watched.values;
     let mut own = vec![None; margins.places.len()];
     let mut timed = vec![false; margins.places.len()];
@@ -218,22 +217,5 @@ impl Watched<'_> {
             }
         }
         sets.into_iter().for_each(|output| self.push(output));
-    }
-
-    /// Adds half of the products of co-energy and energy variables; 0 if the energy is unknown.
-    fn energy(&mut self) {
-        let pairs = self.found.combination.energy.clone().unwrap_or_default();
-        let terms: Vec<ExprId> = pairs
-            .into_iter()
-            .map(|(z, p)| {
-                let (z, p) = (self.value(z), self.value(p));
-                self.merged.system.exprs.mul(z, p)
-            })
-            .collect();
-        let exprs = &mut self.merged.system.exprs;
-        let sum = exprs.sum(terms);
-        let two = exprs.integer(2);
-        let energy = exprs.div(sum, two);
-        self.values.push(energy);
     }
 }

@@ -55,9 +55,8 @@ pub(crate) fn sampled(
         }
     };
     let discretes = gathered.discretes.len();
-    // After the states, the values that blocks read and the energy follow.
-    let end = row.watched.len() - 1;
-    let values = row.watched[end - gathered.held.len()..end].iter();
+    // After the states, the values that blocks read follow.
+    let values = row.watched[row.watched.len() - gathered.held.len()..].iter();
     let exprs = changes.events.exprs();
     let read = gathered.held.iter().zip(values).zip(changes.events.read());
     let read = read.map(|((symbol, value), written)| Read {

@@ -39,8 +39,6 @@ pub(crate) struct Gathered {
     pub(crate) temporaries: Vec<SymbolId>,
     /// For each state, true if its initial value is known.
     pub(crate) start_known: Vec<bool>,
-    /// True if the stored energy is known in all modes.
-    pub(crate) knows_energy: bool,
 }
 
 impl Gathered {

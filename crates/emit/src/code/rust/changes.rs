@@ -31,7 +31,6 @@ values! {
         discretes: String,
         first_offset: String,
         start_known: String,
-        knows_energy: bool,
         conditions: String,
         table_imports: String,
         given_import: &'static str,
@@ -230,7 +229,6 @@ pub(super) fn changes(gathered: &Gathered, equations: &mut Equations<'_>) -> Cha
         discretes: integers(&gathered.discretes),
         first_offset: gathered.first_offset.to_string(),
         start_known: flags(gathered.start_known.iter().copied()),
-        knows_energy: gathered.knows_energy,
         conditions,
         table_imports: imported.join(", "),
         given_import: if changes_methods.contains("AssignmentReads<") {

@@ -27,11 +27,9 @@ fn bounds_of(standing: &Standing, offset: usize, out: &mut Vec<Bounded>) -> Opti
         return Some(());
     };
     let first = out.len();
-    for change in prepared.changes[element].iter().filter(|change| change.sets.is_empty()) {
+    let changes = prepared.changes[element].iter().filter(|change| change.sets.is_empty());
+    for change in changes.filter(|change| standing.holds_beyond(change)) {
         let Some(bound) = change.bound else {
-            if !standing.holds(&change.condition) {
-                continue;
-            }
             let (gives, wanted) = combination.laws[element][change.to]?;
             let free = if given == Variable::Effort { ports.1 } else { ports.0 };
             if gives == given {
@@ -41,25 +39,15 @@ fn bounds_of(standing: &Standing, offset: usize, out: &mut Vec<Bounded>) -> Opti
             out.extend(Bounded::decided(element, change.to, offset, (free, wanted)));
             return Some(());
         };
-        let reached = if bound.is_positive { 1.0 } else { -1.0 };
-        let sign = |at: usize| {
-            if at == bound.margin {
-                reached
-            } else {
-                standing.signs[at]
-            }
-        };
-        if change.condition.holds(&sign) {
-            out.push(Bounded {
-                element,
-                to: change.to,
-                port: offset,
-                quantity: Quantity::Margin(bound.margin),
-                is_upper: bound.is_positive,
-                is_above: bound.is_above,
-                is_decided: false,
-            });
-        }
+        out.push(Bounded {
+            element,
+            to: change.to,
+            port: offset,
+            quantity: Quantity::Margin(bound.margin),
+            is_upper: bound.is_positive,
+            is_above: bound.is_above,
+            is_decided: false,
+        });
     }
     Some(())
 }

@@ -62,6 +62,16 @@ impl Standing {
         condition.holds(&|at| self.signs[at])
     }
 
+    /// Returns true if a change acts once its bound is exceeded; a change without a bound acts here.
+    pub fn holds_beyond(&self, change: &WatchedChange) -> bool {
+        let reached = |at: usize| match change.bound {
+            Some(bound) if bound.margin == at && bound.is_positive => 1.0,
+            Some(bound) if bound.margin == at => -1.0,
+            _ => self.signs[at],
+        };
+        change.condition.holds(&reached)
+    }
+
     /// Returns true if a change of an element acts here.
     pub fn acts(&self, element: usize) -> bool {
         let mut changes = self.prepared.changes[element].iter();

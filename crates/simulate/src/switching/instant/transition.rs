@@ -212,13 +212,26 @@ impl Transition for Search<'_, '_, '_> {
         })
     }
 
-    fn attempt(&mut self, modes: &Vec<usize>) -> Result<bool, Failure> {
+    fn attempt(&mut self, modes: &Vec<usize>) -> Result<Option<Vec<usize>>, Failure> {
         let kept = self.standing.take();
-        if self.stand_in(modes)? && (0..modes.len()).all(|element| !self.standing().acts(element)) {
-            return Ok(true);
+        let stands = self.stand_in(modes)?;
+        let acts = |element: usize| usize::from(self.standing().acts(element));
+        let acting: Option<Vec<usize>> = stands.then(|| (0..modes.len()).map(acts).collect());
+        if !acting.as_ref().is_some_and(|acting| !acting.contains(&1)) {
+            self.standing = kept;
         }
-        self.standing = kept;
-        Ok(false)
+        Ok(acting)
+    }
+
+    fn returns(&self, element: usize, to: usize) -> bool {
+        let standing = self.standing();
+        let mut changes = standing.prepared.changes[element].iter();
+        let slides = |change: &WatchedChange| change.bound.is_some_and(|bound| bound.far.is_some());
+        changes.any(|change| change.to == to && standing.holds_beyond(change) && !slides(change))
+    }
+
+    fn former(&self) -> Vec<usize> {
+        self.from.modes.clone()
     }
 
     fn is_struck(&self) -> bool {
