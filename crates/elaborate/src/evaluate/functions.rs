@@ -4,7 +4,7 @@ use crate::context::Place;
 use crate::context::values::{Agreement, DimId, Scalar, Value};
 use crate::evaluate::expanded::Expanded;
 use crate::evaluate::{Claim, Evaluator, Side};
-use crate::function_table::{BEFORE, MEASURES, RANGED, TABLE, call_example};
+use crate::function_table::{BEFORE, DELAY, MEASURES, RANGED, TABLE, call_example};
 use lgm_algebra::expr::{ExprId, Function};
 use lgm_algebra::units::Dimension;
 use lgm_source::Span;
@@ -62,6 +62,9 @@ impl<'a> Evaluator<'a> {
         }
         if let Some(value) = self.user_call(name, arguments, place, span) {
             return value;
+        }
+        if &*name.text == DELAY {
+            return self.delay(name, arguments, place, span);
         }
         if let Some(expanded) = Expanded::named(&name.text, arguments.len()) {
             return self.expanded_call(expanded, name, arguments, place, span);

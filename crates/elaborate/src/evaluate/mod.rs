@@ -19,6 +19,7 @@
 
 mod arithmetic;
 mod declarations;
+mod delays;
 pub(crate) mod dimensions;
 mod expanded;
 mod expressions;

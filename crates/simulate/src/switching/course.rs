@@ -11,6 +11,7 @@ use crate::switching::library::Combinations;
 use crate::switching::setup::{Event, Switched};
 use crate::switching::undetermined::Seen;
 use lgm_model::Element;
+use crate::switching::histories::histories;
 use lgm_model::switching::{EventBlock, Trigger};
 use lgm_runtime::events::blocks::NO_TIME;
 use lgm_runtime::events::cause::{Happening, MOST_AT_ONCE};
@@ -75,6 +76,7 @@ impl<'r> Course<'r> {
                 parameters,
                 setup.tables,
                 (plan.start, plan.stop),
+                histories(setup),
             ),
             plan,
             sink,

@@ -1,0 +1,105 @@
+//! Delayed signals, `delay(x, T)`.
+//!
+//! Each becomes an internal input without a signal. A run reads its value from the history of the expression.
+
+use crate::context::Place;
+use crate::context::values::{DimId, Scalar, Value, entry_names};
+use crate::evaluate::{Evaluator, Side};
+use lgm_algebra::expr::{ExprId, SymbolKind, to_f64};
+use lgm_algebra::units::Dimension;
+use lgm_model::SiUnit;
+use lgm_model::switching::Delay;
+use lgm_source::Span;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
+use lgm_syntax::ast::{Argument, Expr, Name};
+use std::sync::Arc;
+
+impl<'a> Evaluator<'a> {
+    /// Evaluates `delay(x, T)`, entry by entry.
+    pub(super) fn delay(&mut self, name: &'a Name, arguments: &'a [Argument], place: Place, span: Span) -> Value {
+        let [signal, time] = arguments else {
+            return self.wrong_count(name, "a signal and a time", arguments.len(), span);
+        };
+        if self.law.is_some() {
+            let diagnostic = Diagnostic::error(Code::LGM0167, "`delay` is not allowed in a law")
+                .label(span, "a law relates variables at one instant")
+                .help("delay a signal of the model, `signal late = delay(across(c), T);`, and pass it to a source");
+            self.report(diagnostic);
+            return Value::Error;
+        }
+        let value = self.eval(&signal.value, place);
+        let time = self.delay_time(&time.value, place);
+        let (false, Some(time)) = (value.is_error(), time) else {
+            return Value::Error;
+        };
+        let written = self.qualified(&self.written(span), place.frame);
+        let names = entry_names(&written, &value);
+        let entries = value.entries().to_vec().into_iter().zip(names);
+        let entries = entries.map(|(entry, name)| self.delayed(entry, time, name, span)).collect();
+        self.like(&value, entries)
+    }
+
+    /// Returns the delay in seconds, as an expression and as a number.
+    fn delay_time(&mut self, expr: &'a Expr, place: Place) -> Option<(ExprId, f64)> {
+        let value = self.eval_scalar(expr, place)?;
+        let seconds = self.dims.id(Dimension::TIME);
+        if !self.same_dimension(Side::of(expr, value.dim), Side::of(expr, seconds), "compared") {
+            return None;
+        }
+        if self.varies(value.expr) {
+            let diagnostic = Diagnostic::error(Code::LGM0167, "a delay must be constant")
+                .label(expr.span, "this changes with time")
+                .help("write a number or an expression of parameters: `delay(x, 0.1 [s])`");
+            self.report(diagnostic);
+            return None;
+        }
+        let number = to_f64(self.exact(&[value.expr], expr.span)?.first()?);
+        if number > 0.0 && number.is_finite() {
+            return Some((value.expr, number));
+        }
+        let diagnostic = Diagnostic::error(Code::LGM0167, "a delay must be longer than 0 s")
+            .label(expr.span, format!("this is {number} s"))
+            .help("write a time above 0, or use the signal without `delay`");
+        self.report(diagnostic);
+        None
+    }
+
+    /// Returns the symbol of a delayed scalar; equal ones share it.
+    fn delayed(&mut self, entry: Scalar, time: (ExprId, f64), name: String, span: Span) -> Scalar {
+        let dim = match entry.dim {
+            DimId::PLAIN => DimId::UNKNOWN,
+            dim => dim,
+        };
+        let delays = &self.graph.model.switching.delays;
+        let known = delays
+            .iter()
+            .find(|delay| (delay.value, delay.time.0) == (entry.expr, time.0))
+            .map(|delay| delay.symbol);
+        if let Some(known) = known {
+            let expr = self.arena.exprs.symbol(known);
+            return Scalar { expr, dim };
+        }
+        let is_free = |name: &str| delays.iter().all(|delay| *delay.name != *name);
+        let others = (2..).map(|number| format!("{name} ({number})"));
+        let name = std::iter::once(name.clone()).chain(others).find(|name| is_free(name));
+        let name: Arc<str> = name.expect("invariant: numbers do not end").into();
+        let symbol = self.arena.exprs.new_symbol(name.clone(), SymbolKind::Input);
+        let unit = self.dims.get(entry.dim).map(SiUnit::of);
+        self.graph.model.switching.delays.push(Delay {
+            name,
+            symbol,
+            unit,
+            // The inputs of delays follow all others, so they are added later.
+            input: usize::MAX,
+            value: entry.expr,
+            time,
+            output: None,
+            span,
+        });
+        Scalar {
+            expr: self.arena.exprs.symbol(symbol),
+            dim,
+        }
+    }
+}
