@@ -56,6 +56,9 @@ pub(super) struct ModelArguments {
     /// True if the command closes delays itself.
     #[arg(skip)]
     open_delays: bool,
+    /// True if the command requires a finite number of states.
+    #[arg(skip)]
+    refuse_delays: bool,
 }
 
 /// The choice of states.
@@ -236,6 +239,7 @@ impl ModelArguments {
             pade: None,
             open_discretes: false,
             open_delays: false,
+            refuse_delays: false,
         }
     }
 
@@ -337,6 +341,14 @@ impl ModelArguments {
     pub(super) fn with_open_delays(&self) -> ModelArguments {
         ModelArguments {
             open_delays: true,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the same model for a command that requires a finite number of states.
+    pub(super) fn refusing_delays(&self) -> ModelArguments {
+        ModelArguments {
+            refuse_delays: true,
             ..self.clone()
         }
     }
@@ -542,6 +554,7 @@ impl ModelArguments {
             include: self.include.clone(),
             open_discretes: self.open_discretes,
             open_delays: self.open_delays,
+            refuse_delays: self.refuse_delays,
             pade: self.pade,
         }
     }

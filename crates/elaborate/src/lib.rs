@@ -113,6 +113,7 @@ pub fn elaborated(program: &Program, map: &SourceMap, settings: &Settings) -> El
     let mut evaluator = Evaluator::new(cx, &parameters, &inputs, laws::read);
     evaluate(&mut evaluator, &point, largest, settings.opened.as_deref());
     evaluator.report_unknown_parameters();
+    let cycles = evaluator.values_in_cycles();
     let Context {
         mut reports,
         mut arena,
@@ -134,7 +135,7 @@ pub fn elaborated(program: &Program, map: &SourceMap, settings: &Settings) -> El
         };
     }
     in_source_order(&mut diagnostics);
-    let mut found = normalize::form_delays(&mut model, settings.delays);
+    let mut found = normalize::form_delays(&mut model, settings.delays, &cycles);
     if has_errors(&found) {
         return Elaborated {
             known: Some(model),

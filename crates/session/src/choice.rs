@@ -27,6 +27,8 @@ pub struct Choice {
     pub open_discretes: bool,
     /// True if the caller closes delays itself, as a frequency response does.
     pub open_delays: bool,
+    /// True if delays are errors, for an analysis that requires a finite number of states.
+    pub refuse_delays: bool,
     /// The order of Pade approximations that replace delays.
     pub pade: Option<u32>,
 }
@@ -46,7 +48,7 @@ impl Choice {
             delays: match self.pade {
                 Some(order) => Delays::Pade(order),
                 None if self.open_delays => Delays::Open,
-                None if self.open_discretes => Delays::Refused,
+                None if self.open_discretes || self.refuse_delays => Delays::Refused,
                 None => Delays::Kept,
             },
             ..Settings::default()

@@ -12,7 +12,7 @@ use crate::run::verified::Origin;
 use lgm_analysis::LinearizeRequest;
 use lgm_compilation::{Compilation, Request, Whole};
 use lgm_draw::{Drawing, Kind, Manner};
-use lgm_elaborate::{Delays, Settings};
+use lgm_elaborate::Settings;
 use lgm_emit::code::{CodeOptions, Package, Target};
 use lgm_equations::{Options, StateSystem};
 use lgm_model::Model;
@@ -289,9 +289,7 @@ impl Session {
         match open_discretes && !self.compilation.request().settings.open_discretes {
             true => self.compilation.asked_anew(|_, request| {
                 request.settings.open_discretes = true;
-                if request.settings.delays == Delays::Kept {
-                    request.settings.delays = Delays::Refused;
-                }
+                request.settings.delays = request.settings.delays.or_refused();
                 changed(request);
             }),
             false => self.compilation.formed_anew(changed),

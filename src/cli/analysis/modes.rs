@@ -145,7 +145,7 @@ fn found(arguments: &Arguments) -> Result<(SourceMap, ModesResults, usize), Outc
         ..wanted()
     };
     let texts = SourceMap::default();
-    let (map, whole, mut diagnostics) = arguments.model.varying(&arguments.sensitivity).compile_whole(
+    let (map, whole, mut diagnostics) = arguments.model.refusing_delays().varying(&arguments.sensitivity).compile_whole(
         texts,
         &arguments.states,
         &arguments.linearize,

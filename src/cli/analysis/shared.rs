@@ -99,6 +99,7 @@ impl LinearModel {
             settings: Settings {
                 opened: Some(component.to_string()),
                 point: self.linearize.point(map),
+                delays: settings.delays.or_refused(),
                 ..settings
             },
             ..Request::default()

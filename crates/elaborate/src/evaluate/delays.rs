@@ -2,10 +2,10 @@
 //!
 //! Each becomes an internal input without a signal. A run reads its value from the history of the expression.
 
-use crate::context::Place;
+use crate::context::{Place, ValueSlot};
 use crate::context::values::{DimId, Scalar, Value, entry_names};
-use crate::evaluate::{Evaluator, Side};
-use lgm_algebra::expr::{ExprId, SymbolKind, to_f64};
+use crate::evaluate::{Evaluator, Side, ValueKey};
+use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind, to_f64};
 use lgm_algebra::units::Dimension;
 use lgm_model::SiUnit;
 use lgm_model::switching::Delay;
@@ -13,6 +13,7 @@ use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Argument, Expr, Name};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 impl<'a> Evaluator<'a> {
@@ -28,7 +29,9 @@ impl<'a> Evaluator<'a> {
             self.report(diagnostic);
             return Value::Error;
         }
+        self.delaying.push(self.open.len());
         let value = self.eval(&signal.value, place);
+        self.delaying.pop();
         let time = self.delay_time(&time.value, place);
         let (false, Some(time)) = (value.is_error(), time) else {
             return Value::Error;
@@ -38,6 +41,48 @@ impl<'a> Evaluator<'a> {
         let entries = value.entries().to_vec().into_iter().zip(names);
         let entries = entries.map(|(entry, name)| self.delayed(entry, time, name, span)).collect();
         self.like(&value, entries)
+    }
+
+    /// Returns a symbol for a value that is under evaluation itself if it is used only behind a delay, which breaks the cycle; `None` in
+    /// other cycles. `from` is the number of values under evaluation before it.
+    pub(super) fn use_behind_delay(
+        &mut self,
+        from: usize,
+        (key, name, span): (ValueKey, &str, Span),
+    ) -> Option<Value> {
+        if self.delaying.iter().all(|depth| *depth <= from) {
+            return None;
+        }
+        let known = self.cycles.iter().find(|cycle| cycle.0 == key).map(|cycle| cycle.1);
+        let symbol = known.unwrap_or_else(|| {
+            let symbol = self.arena.exprs.new_symbol(name, SymbolKind::Input);
+            self.cycles.push((key, symbol, span));
+            symbol
+        });
+        Some(Value::scalar(self.arena.exprs.symbol(symbol), DimId::UNKNOWN))
+    }
+
+    /// Returns the values of the symbols that stood for values in cycles through delays.
+    pub(crate) fn values_in_cycles(&mut self) -> FxHashMap<SymbolId, ExprId> {
+        let mut found = FxHashMap::default();
+        for ((slot, indices), symbol, span) in std::mem::take(&mut self.cycles) {
+            let entry = match (&self.scopes.values[slot], indices) {
+                (ValueSlot::Indexed(map), Some(at)) => map.get(&at),
+                (plain, _) => Some(plain),
+            };
+            match entry {
+                Some(ValueSlot::Done(Value::Scalar(scalar))) => _ = found.insert(symbol, scalar.expr),
+                Some(ValueSlot::Done(Value::Array(_))) => {
+                    let diagnostic = Diagnostic::error(Code::LGM0117, "a vector depends on its own delayed value")
+                        .label(span, "this use closes the cycle")
+                        .help("write each entry as a signal of its own");
+                    self.report(diagnostic);
+                }
+                // Reported.
+                _ => {}
+            }
+        }
+        found
     }
 
     /// Returns the delay in seconds, as an expression and as a number.

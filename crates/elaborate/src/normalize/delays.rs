@@ -9,8 +9,17 @@ use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Brings delays into the requested form.
-pub(crate) fn form_delays(model: &mut Model, asked: Delays) -> Vec<Diagnostic> {
+/// Brings delays into the requested form. `cycles` contains the values of symbols that stand for signals which depend on themselves through
+/// a delay.
+pub(crate) fn form_delays(
+    model: &mut Model,
+    asked: Delays,
+    cycles: &FxHashMap<SymbolId, ExprId>,
+) -> Vec<Diagnostic> {
+    // A value may contain the symbols of others, but none contains its own outside of a delay.
+    for _ in 0..cycles.len() {
+        replace(model, cycles);
+    }
     match asked {
         Delays::Pade(order) => return approximate(model, order),
         Delays::Refused => return model.switching.delays.iter().map(refused).collect(),
@@ -52,12 +61,17 @@ fn approximate(model: &mut Model, order: u32) -> Vec<Diagnostic> {
             delay.value = substituted(model, delay.value, &known);
         }
     }
+    replace(model, &known);
+    Vec::new()
+}
+
+/// Replaces symbols by their values everywhere.
+fn replace(model: &mut Model, values: &FxHashMap<SymbolId, ExprId>) {
     let mut exprs = std::mem::take(&mut model.exprs);
     for_expressions(model, &mut |id| {
-        *id = exprs.substitute(&[*id], |symbol| known.get(&symbol).copied())[0];
+        *id = exprs.substitute(&[*id], |symbol| values.get(&symbol).copied())[0];
     });
     model.exprs = exprs;
-    Vec::new()
 }
 
 fn circular(delay: &Delay) -> Diagnostic {

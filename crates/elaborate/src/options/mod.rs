@@ -31,6 +31,16 @@ pub enum Delays {
     Pade(u32),
 }
 
+impl Delays {
+    /// Returns errors instead of inputs.
+    pub fn or_refused(self) -> Delays {
+        match self {
+            Delays::Kept => Delays::Refused,
+            other => other,
+        }
+    }
+}
+
 /// Choices made outside the model's text.
 #[derive(Clone, Debug)]
 pub struct Settings {

@@ -153,7 +153,7 @@ impl Course<'_> {
             let steps = known.is_finite() && !standing.prepared.inputs.steps(self.time).is_empty();
             let is_quiet = self.is_quiet((known, next), steps);
             if !is_quiet {
-                self.event_row(&standing)?;
+                self.event_row(&standing, Some(began))?;
             }
             self.supplied = 0.0;
             let before = standing.energy();
@@ -161,7 +161,7 @@ impl Course<'_> {
             let lost = before.zip(standing.energy());
             self.report_events(lost.map(|energies| self.lost(energies)));
             if !is_quiet {
-                self.event_row(&standing)?;
+                self.event_row(&standing, None)?;
             }
         }
     }
