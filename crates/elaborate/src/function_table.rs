@@ -32,6 +32,9 @@ pub(crate) const RANGED: &[&str] = &["sum", "list", "root"];
 /// A table lookup, in an argument and in the body of a block.
 pub(crate) const TABLE: &str = "table";
 
+/// A file, in a table and as the signal of an input.
+pub(crate) const CSV: &str = "csv";
+
 /// The functions that are written in terms of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expansion {

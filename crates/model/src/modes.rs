@@ -1,7 +1,7 @@
 //! A model in another combination of modes.
 
-use crate::{Input, Model, Output, Scale};
 use crate::switching::{DelayedInput, ModeInForce, SystemEvents};
+use crate::{Input, Model, Output, Scale};
 
 impl Model {
     /// Returns the same model with zero initial values; a run in progress has its own states.

@@ -2,8 +2,8 @@
 //!
 //! Each becomes an internal input without a signal. A run reads its value from the history of the expression.
 
-use crate::context::{Place, ValueSlot};
 use crate::context::values::{DimId, Scalar, Value, entry_names};
+use crate::context::{Place, ValueSlot};
 use crate::evaluate::{Evaluator, Side, ValueKey};
 use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind, to_f64};
 use lgm_algebra::units::Dimension;
@@ -39,17 +39,15 @@ impl<'a> Evaluator<'a> {
         let written = self.qualified(&self.written(span), place.frame);
         let names = entry_names(&written, &value);
         let entries = value.entries().to_vec().into_iter().zip(names);
-        let entries = entries.map(|(entry, name)| self.delayed(entry, time, name, span)).collect();
+        let entries = entries
+            .map(|(entry, name)| self.delayed(entry, time, name, span))
+            .collect();
         self.like(&value, entries)
     }
 
     /// Returns a symbol for a value that is under evaluation itself if it is used only behind a delay, which breaks the cycle; `None` in
     /// other cycles. `from` is the number of values under evaluation before it.
-    pub(super) fn use_behind_delay(
-        &mut self,
-        from: usize,
-        (key, name, span): (ValueKey, &str, Span),
-    ) -> Option<Value> {
+    pub(super) fn use_behind_delay(&mut self, from: usize, (key, name, span): (ValueKey, &str, Span)) -> Option<Value> {
         if self.delaying.iter().all(|depth| *depth <= from) {
             return None;
         }

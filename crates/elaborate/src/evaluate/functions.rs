@@ -4,7 +4,7 @@ use crate::context::Place;
 use crate::context::values::{Agreement, DimId, Scalar, Value};
 use crate::evaluate::expanded::Expanded;
 use crate::evaluate::{Claim, Evaluator, Side};
-use crate::function_table::{BEFORE, DELAY, MEASURES, RANGED, TABLE, call_example};
+use crate::function_table::{BEFORE, CSV, DELAY, MEASURES, RANGED, TABLE, call_example};
 use lgm_algebra::expr::{ExprId, Function};
 use lgm_algebra::units::Dimension;
 use lgm_source::Span;
@@ -43,6 +43,7 @@ impl<'a> Evaluator<'a> {
             }),
             "identity" => self.identity(name, arguments, place, span),
             TABLE => self.tabulated(name, arguments, place, span),
+            CSV => self.signal_of_file(arguments, span),
             BEFORE => self.before(name, arguments, place, span),
             ranged if RANGED.contains(&ranged) => {
                 self.wrong_count(name, "a range and an expression", arguments.len(), span)

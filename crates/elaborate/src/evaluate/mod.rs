@@ -24,6 +24,7 @@ pub(crate) mod dimensions;
 mod expanded;
 mod expressions;
 mod functions;
+mod grids;
 mod integers;
 mod law_names;
 mod lookup;

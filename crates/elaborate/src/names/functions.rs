@@ -26,7 +26,11 @@ const ELSEWHERE: [Elsewhere; 8] = [
     elsewhere("clamp", "`min(max(x, low), high)` keeps a value within limits", None),
     elsewhere("saturate", "`min(max(x, low), high)` keeps a value within limits", None),
     elsewhere("ln", "`log(x)` is the natural logarithm", Some("log")),
-    elsewhere("csv", "a file belongs in a table: `table t = csv(\"file.csv\");`", None),
+    elsewhere(
+        "csv",
+        "a file belongs in a table, `table t = csv(\"file.csv\");`, or is the whole signal of an input",
+        None,
+    ),
     elsewhere("pow", "write `x^n`", None),
     elsewhere("sgn", "write `sign(x)`", Some("sign")),
     elsewhere("integrate", "write `int(x)`", Some("int")),

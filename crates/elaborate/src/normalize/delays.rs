@@ -11,11 +11,7 @@ use std::sync::Arc;
 
 /// Brings delays into the requested form. `cycles` contains the values of symbols that stand for signals which depend on themselves through
 /// a delay.
-pub(crate) fn form_delays(
-    model: &mut Model,
-    asked: Delays,
-    cycles: &FxHashMap<SymbolId, ExprId>,
-) -> Vec<Diagnostic> {
+pub(crate) fn form_delays(model: &mut Model, asked: Delays, cycles: &FxHashMap<SymbolId, ExprId>) -> Vec<Diagnostic> {
     // A value may contain the symbols of others, but none contains its own outside of a delay.
     for _ in 0..cycles.len() {
         replace(model, cycles);
@@ -31,9 +27,12 @@ pub(crate) fn form_delays(
 }
 
 fn refused(delay: &Delay) -> Diagnostic {
-    Diagnostic::error(Code::LGM0725, format!("`{}` has no finite number of states", delay.name))
-        .label(delay.span, "this analysis requires states")
-        .help("approximate delays with `--pade 4`; `lgm response` and `lgm simulate` handle them exactly")
+    Diagnostic::error(
+        Code::LGM0725,
+        format!("`{}` has no finite number of states", delay.name),
+    )
+    .label(delay.span, "this analysis requires states")
+    .help("approximate delays with `--pade 4`; `lgm response` and `lgm simulate` handle them exactly")
 }
 
 /// Replaces each delay by states: a Pade fraction of this order as a ladder of integrators, as in `signals.PadeDelay`.
@@ -75,9 +74,12 @@ fn replace(model: &mut Model, values: &FxHashMap<SymbolId, ExprId>) {
 }
 
 fn circular(delay: &Delay) -> Diagnostic {
-    Diagnostic::error(Code::LGM0725, format!("`{}` depends on itself without a state in between", delay.name))
-        .label(delay.span, "`--pade` cannot approximate this delay")
-        .help("add a lag to the loop, such as `signals.Lag`, or use `lgm simulate` and `lgm response` without `--pade`")
+    Diagnostic::error(
+        Code::LGM0725,
+        format!("`{}` depends on itself without a state in between", delay.name),
+    )
+    .label(delay.span, "`--pade` cannot approximate this delay")
+    .help("add a lag to the loop, such as `signals.Lag`, or use `lgm simulate` and `lgm response` without `--pade`")
 }
 
 fn substituted(model: &mut Model, value: ExprId, known: &FxHashMap<SymbolId, ExprId>) -> ExprId {
@@ -98,7 +100,9 @@ fn ladder(model: &mut Model, delay: &Delay, order: u32) -> ExprId {
             indices: Box::default(),
             span: delay.span,
         });
-        let symbol = model.exprs.new_symbol(name.clone(), lgm_algebra::expr::SymbolKind::State);
+        let symbol = model
+            .exprs
+            .new_symbol(name.clone(), lgm_algebra::expr::SymbolKind::State);
         let mut integral = Integral::from_zero((path, symbol), zero, name);
         integral.unit = delay.unit.clone();
         model.integrals.push(integral);
@@ -150,9 +154,19 @@ fn ladder(model: &mut Model, delay: &Delay, order: u32) -> ExprId {
 
 /// Visits every expression that may contain a delayed signal.
 fn for_expressions(model: &mut Model, each: &mut dyn FnMut(&mut ExprId)) {
-    let modes = model.switching.elements.iter_mut().flat_map(|switched| &mut switched.modes);
+    let modes = model
+        .switching
+        .elements
+        .iter_mut()
+        .flat_map(|switched| &mut switched.modes);
     let laws = modes.map(|mode| &mut mode.law);
-    for law in model.graph.elements.iter_mut().map(|element| &mut element.law).chain(laws) {
+    for law in model
+        .graph
+        .elements
+        .iter_mut()
+        .map(|element| &mut element.law)
+        .chain(laws)
+    {
         match law {
             Law::Source { values, .. } => values.iter_mut().for_each(&mut *each),
             Law::Coupler { matrix, .. } => matrix.entries.iter_mut().for_each(&mut *each),
@@ -169,7 +183,10 @@ fn for_expressions(model: &mut Model, each: &mut dyn FnMut(&mut ExprId)) {
     model.integrals.iter_mut().for_each(|integral| each(&mut integral.rate));
     model.outputs.iter_mut().for_each(|output| each(&mut output.value));
     model.signals.iter_mut().for_each(|signal| each(&mut signal.value));
-    model.start_conditions.iter_mut().for_each(|start| each(&mut start.value));
+    model
+        .start_conditions
+        .iter_mut()
+        .for_each(|start| each(&mut start.value));
     model.switching.expressions_mut().for_each(&mut *each);
     for junction in &mut model.switching.junctions {
         each(&mut junction.condition);

@@ -469,7 +469,11 @@ impl Events {
         let blocks = blocks.collect();
         let read: Vec<ExprId> = self.read().collect();
         let read = read.into_iter().map(|value| watching.output(value)).collect();
-        let delayed = switching.delays.iter().map(|delay| watching.output(delay.value)).collect();
+        let delayed = switching
+            .delays
+            .iter()
+            .map(|delay| watching.output(delay.value))
+            .collect();
         let mut storage = Vec::new();
         for port in 0..self.model.graph.ports.len() as u32 {
             let port = PortId(port);

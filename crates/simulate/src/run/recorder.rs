@@ -75,13 +75,20 @@ impl<'m> Recorder<'m> {
     ) -> Result<Vec<Polynomial>, SolverFault> {
         let mut found = vec![[0.0; NODES]; self.delayed.1.len()];
         for (at, share) in nodes().into_iter().enumerate() {
-            let time = if at + 1 == NODES { to } else { from + share * (to - from) };
+            let time = if at + 1 == NODES {
+                to
+            } else {
+                from + share * (to - from)
+            };
             self.evaluate(motion, time, states_at)?;
             for (values, value) in found.iter_mut().zip(&self.values) {
                 values[at] = *value;
             }
         }
-        Ok(found.iter().map(|values| Polynomial::through(from, to, values)).collect())
+        Ok(found
+            .iter()
+            .map(|values| Polynomial::through(from, to, values))
+            .collect())
     }
 
     /// Returns true if polynomials agree with the values between their nodes.
@@ -108,7 +115,14 @@ impl<'m> Recorder<'m> {
         states_at(time, &mut self.states)?;
         motion.solve_loops(time, &self.states);
         motion.copy_unknowns(&mut self.unknowns);
-        motion.call(self.delayed.0, time, &self.states, &self.unknowns, None, &mut self.values);
+        motion.call(
+            self.delayed.0,
+            time,
+            &self.states,
+            &self.unknowns,
+            None,
+            &mut self.values,
+        );
         Ok(())
     }
 }

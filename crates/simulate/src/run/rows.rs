@@ -59,7 +59,10 @@ impl Run<'_> {
             solver.interpolate(inside, states)
         };
         let metered = self.meter.as_mut().map(|meter| meter.go_to(motion, end, states_at));
-        let recorded = self.recorder.as_mut().map(|recorder| recorder.go_to(motion, end, states_at));
+        let recorded = self
+            .recorder
+            .as_mut()
+            .map(|recorder| recorder.go_to(motion, end, states_at));
         let found = metered.unwrap_or(Ok(())).and(recorded.unwrap_or(Ok(())));
         found.map_err(|error| self.failure(error, None))
     }

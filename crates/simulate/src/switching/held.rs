@@ -49,7 +49,11 @@ impl Signals for Held<'_> {
     fn corners(&self, from: f64, to: f64) -> Vec<Corner> {
         let mut corners = self.inputs.corners(from, to);
         if !self.histories.is_empty() {
-            let mut times: Vec<f64> = self.histories.iter().flat_map(|history| history.corners(from, to)).collect();
+            let mut times: Vec<f64> = self
+                .histories
+                .iter()
+                .flat_map(|history| history.corners(from, to))
+                .collect();
             times.retain(|time| corners.iter().all(|corner| corner.time != *time));
             times.sort_by(f64::total_cmp);
             times.dedup();

@@ -53,7 +53,9 @@ impl Course<'_> {
         let start = self.plan.start;
         let delays = self.setup.events.model().switching.delays.clone();
         let fault = |delay: &Delay, what: String, help: &str| {
-            let diagnostic = Diagnostic::error(Code::LGM0167, what).label(delay.span, "this delay").help(help);
+            let diagnostic = Diagnostic::error(Code::LGM0167, what)
+                .label(delay.span, "this delay")
+                .help(help);
             Failure::new(start, FailureKind::Events(Box::new(diagnostic)))
         };
         for (delay, history) in delays.iter().zip(&self.library.histories) {
@@ -68,7 +70,11 @@ impl Course<'_> {
         };
         if self.plan.from_equilibrium {
             let what = format!("a run with `{}` cannot start from an equilibrium", first.name);
-            return Err(fault(first, what, "approximate delays with `--pade 4`, or give initial values with `start`"));
+            return Err(fault(
+                first,
+                what,
+                "approximate delays with `--pade 4`, or give initial values with `start`",
+            ));
         }
         // A combination without equations is reported when the run enters it.
         let Ok(prepared) = self.library.prepared(modes) else {
