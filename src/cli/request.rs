@@ -47,9 +47,18 @@ pub(super) struct ModelArguments {
     /// Adds a folder for imports; repeatable
     #[arg(long, value_name = "DIR")]
     include: Vec<PathBuf>,
+    /// Replaces each `delay(x, T)` by a Pade approximation of this order, for analyses and programs that require states
+    #[arg(long, value_name = "ORDER", value_parser = clap::value_parser!(u32).range(1..=20))]
+    pade: Option<u32>,
     /// Discrete variables are inputs, as for an analysis of the equations between events.
     #[arg(skip)]
     open_discretes: bool,
+    /// True if the command closes delays itself.
+    #[arg(skip)]
+    open_delays: bool,
+    /// True if the command requires a finite number of states.
+    #[arg(skip)]
+    refuse_delays: bool,
 }
 
 /// The choice of states.
@@ -227,7 +236,10 @@ impl ModelArguments {
             is_computed: false,
             mode: Vec::new(),
             include: Vec::new(),
+            pade: None,
             open_discretes: false,
+            open_delays: false,
+            refuse_delays: false,
         }
     }
 
@@ -321,6 +333,22 @@ impl ModelArguments {
     pub(super) fn between_events(&self) -> ModelArguments {
         ModelArguments {
             open_discretes: true,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the same model for a command that closes delays itself.
+    pub(super) fn with_open_delays(&self) -> ModelArguments {
+        ModelArguments {
+            open_delays: true,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the same model for a command that requires a finite number of states.
+    pub(super) fn refusing_delays(&self) -> ModelArguments {
+        ModelArguments {
+            refuse_delays: true,
             ..self.clone()
         }
     }
@@ -525,6 +553,9 @@ impl ModelArguments {
             modes: self.mode.clone(),
             include: self.include.clone(),
             open_discretes: self.open_discretes,
+            open_delays: self.open_delays,
+            refuse_delays: self.refuse_delays,
+            pade: self.pade,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Texts: valid models, and diagnostics of invalid ones.
 
 mod bond_messages;
+mod delays;
 mod distributed;
 mod documented_snippets;
 mod elaborate;

@@ -514,6 +514,16 @@ impl Compilation {
             ) else {
                 return Stage::skipped();
             };
+            if let Some(delay) = model.switching.delays.first() {
+                let message = format!("equations with `{}` cannot be linearised", delay.name);
+                let fault = Diagnostic::error(Code::LGM0725, message)
+                    .label(delay.span, "this delay has no finite number of states")
+                    .help("approximate delays with `--pade 4`");
+                return Stage {
+                    value: None,
+                    diagnostics: vec![fault],
+                };
+            }
             let (value, diagnostics) = stack::deep(|| linearize(model, &formulated.system, asked));
             Stage { value, diagnostics }
         })

@@ -32,6 +32,9 @@ pub(crate) const RANGED: &[&str] = &["sum", "list", "root"];
 /// A table lookup, in an argument and in the body of a block.
 pub(crate) const TABLE: &str = "table";
 
+/// A file, in a table and as the signal of an input.
+pub(crate) const CSV: &str = "csv";
+
 /// The functions that are written in terms of others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expansion {
@@ -85,12 +88,16 @@ fn expanded_names() -> impl Iterator<Item = &'static str> {
     names.filter(|name| Function::ALL.iter().all(|entry| entry.1 != *name))
 }
 
+/// The value of a signal some time earlier.
+pub(crate) const DELAY: &str = "delay";
+
 /// The value just before an event.
 pub(crate) const BEFORE: &str = "before";
 
 /// Returns true if a word is a function or a measure of the language.
 pub(crate) fn is_function(name: &str) -> bool {
     name == BEFORE
+        || name == DELAY
         || MEASURES.contains(&name)
         || MATRIX_FUNCTIONS.contains(&name)
         || Function::ALL.iter().any(|entry| entry.1 == name)
@@ -106,7 +113,7 @@ pub fn function_names() -> impl Iterator<Item = &'static str> {
         .chain(MATRIX_FUNCTIONS.iter().copied())
         .chain(RANGED.iter().copied())
         .chain(expanded_names())
-        .chain([BEFORE])
+        .chain([BEFORE, DELAY])
 }
 
 /// Returns the signature of a function or a measurement.
@@ -122,6 +129,7 @@ pub(crate) fn call_example(name: &str) -> String {
         "identity" => "n",
         "sum" | "list" => "i in 1:3, i",
         "root" => "z in 0:1, z",
+        DELAY => "x, 0.1 [s]",
         _ => EXPANDED
             .iter()
             .find(|entry| entry.name == name)

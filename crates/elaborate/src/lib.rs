@@ -44,7 +44,7 @@ mod unused;
 pub use function_table::{MEASURES, MODAL_MEASURES, PORT_VARIABLES, function_names};
 pub use modal_rules::{MODAL_ARGUMENTS, modal_words};
 pub use options::inputs::{InputTarget, input_target, no_such_input};
-pub use options::{Quantity, Settings, bare_number, quantity};
+pub use options::{Delays, Quantity, Settings, bare_number, quantity};
 pub use outputs::experiment::{ENTRIES as EXPERIMENT_ENTRIES, METHODS as EXPERIMENT_METHODS};
 pub use program::{LIBRARY, LibraryModule, Program, load, load_again};
 pub use sections::Sections;
@@ -113,6 +113,7 @@ pub fn elaborated(program: &Program, map: &SourceMap, settings: &Settings) -> El
     let mut evaluator = Evaluator::new(cx, &parameters, &inputs, laws::read);
     evaluate(&mut evaluator, &point, largest, settings.opened.as_deref());
     evaluator.report_unknown_parameters();
+    let cycles = evaluator.values_in_cycles();
     let Context {
         mut reports,
         mut arena,
@@ -134,8 +135,15 @@ pub fn elaborated(program: &Program, map: &SourceMap, settings: &Settings) -> El
         };
     }
     in_source_order(&mut diagnostics);
+    let mut found = normalize::form_delays(&mut model, settings.delays, &cycles);
+    if has_errors(&found) {
+        return Elaborated {
+            known: Some(model),
+            ..Elaborated::nothing([diagnostics, found].concat())
+        };
+    }
     model.heading.counts = normalize::counts(&model);
-    let mut found = normalize::split_singular_stiffness(&mut model);
+    found.extend(normalize::split_singular_stiffness(&mut model));
     found.extend(normalize::hold_integrals(&mut model));
     normalize::watch_pulses(&mut model);
     normalize::integrate_for_events(&mut model);

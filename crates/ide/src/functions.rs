@@ -17,6 +17,7 @@ const WORDS: &[(&str, &str)] = &[
         "`effort(e)`: the effort at a port or on a bond, `effort(J -> R1)`",
     ),
     ("flow", "`flow(e)`: the flow at a port or on a bond, `flow(J -> R1)`"),
+    ("delay", "`delay(x, T)`: the signal `x` a constant time `T` earlier"),
     (
         "before",
         "`before(x)`: the value just before an event, for mode changes and for `when` and `every` blocks",

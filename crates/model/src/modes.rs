@@ -1,7 +1,7 @@
 //! A model in another combination of modes.
 
-use crate::Model;
-use crate::switching::{ModeInForce, SystemEvents};
+use crate::switching::{DelayedInput, ModeInForce, SystemEvents};
+use crate::{Input, Model, Output, Scale};
 
 impl Model {
     /// Returns the same model with zero initial values; a run in progress has its own states.
@@ -44,6 +44,39 @@ impl Model {
     }
 }
 
+impl Model {
+    /// Adds the inputs of the delayed signals, after all others.
+    pub fn add_delays(&mut self) {
+        for delay in &mut self.switching.delays {
+            delay.input = self.inputs.len();
+            self.inputs.push(Input {
+                name: delay.name.clone(),
+                symbol: delay.symbol,
+                signal: None,
+                unit: delay.unit.clone(),
+                scale: Scale::SI,
+                span: delay.span,
+                is_internal: true,
+            });
+        }
+    }
+
+    /// Adds outputs with the values before the delays, for an analysis that closes the delays itself.
+    pub fn open_delays(&mut self) {
+        for delay in &mut self.switching.delays {
+            delay.output = Some(self.outputs.len());
+            let name: std::sync::Arc<str> = format!("before {}", delay.name).into();
+            self.outputs.push(Output {
+                written: name.clone(),
+                name,
+                value: delay.value,
+                unit: delay.unit.clone(),
+                span: delay.span,
+            });
+        }
+    }
+}
+
 impl SystemEvents {
     /// Returns the events of a model in the current modes of its elements.
     pub fn of(model: &Model) -> SystemEvents {
@@ -59,6 +92,13 @@ impl SystemEvents {
                 .discretes
                 .iter()
                 .map(|discrete| discrete.name.clone())
+                .collect(),
+            delays: (model.switching.delays.iter())
+                .map(|delay| DelayedInput {
+                    symbol: delay.symbol,
+                    seconds: delay.time.1,
+                    output: delay.output,
+                })
                 .collect(),
             happen: !model.switching.is_empty(),
         }

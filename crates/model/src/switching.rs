@@ -5,6 +5,7 @@
 
 use crate::ids::{ElementId, NodeId, PortId, Variable};
 use crate::law::Law;
+use crate::units::SiUnit;
 use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_source::Span;
 use std::sync::Arc;
@@ -20,12 +21,14 @@ pub struct Switching {
     pub discretes: Vec<Discrete>,
     /// Blocks of assignments in the order of the text.
     pub blocks: Vec<EventBlock>,
+    /// Delayed signals, `delay(x, T)`, whose values a run reads from its history.
+    pub delays: Vec<Delay>,
 }
 
 impl Switching {
     /// Returns true for a model without events of its own.
     pub fn is_empty(&self) -> bool {
-        self.elements.is_empty() && self.discretes.is_empty() && self.blocks.is_empty()
+        self.elements.is_empty() && self.discretes.is_empty() && self.blocks.is_empty() && self.delays.is_empty()
     }
 
     /// Returns the modes in which the search at the start begins, one per element.
@@ -33,7 +36,7 @@ impl Switching {
         self.elements.iter().map(|element| element.first).collect()
     }
 
-    /// Returns every expression of changes and blocks, mutably.
+    /// Returns every expression of changes, blocks and delays, mutably.
     pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut ExprId> {
         let modes = self.elements.iter_mut().flat_map(|element| &mut element.modes);
         let changes = modes.flat_map(|mode| &mut mode.changes).flat_map(|change| {
@@ -48,10 +51,11 @@ impl Switching {
             let values = block.assignments.iter_mut().map(|assignment| &mut assignment.value);
             values.chain(condition)
         });
-        changes.chain(blocks)
+        let delays = self.delays.iter_mut().map(|delay| &mut delay.value);
+        changes.chain(blocks).chain(delays)
     }
 
-    /// Returns every expression of changes and blocks.
+    /// Returns every expression of changes, blocks and delays.
     pub fn expressions(&self) -> impl Iterator<Item = ExprId> + '_ {
         let modes = self.elements.iter().flat_map(|element| &element.modes);
         let changes = modes.flat_map(|mode| &mode.changes).flat_map(|change| {
@@ -66,7 +70,8 @@ impl Switching {
             let values = block.assignments.iter().map(|assignment| assignment.value);
             values.chain(condition)
         });
-        changes.chain(blocks)
+        let delays = self.delays.iter().map(|delay| delay.value);
+        changes.chain(blocks).chain(delays)
     }
 }
 
@@ -77,8 +82,21 @@ pub struct SystemEvents {
     pub modes: Vec<ModeInForce>,
     /// Names of the discrete variables, which are part of the inputs.
     pub discretes: Vec<Arc<str>>,
+    /// Delayed signals, which are part of the inputs.
+    pub delays: Vec<DelayedInput>,
     /// True if events occur in a run: without them, these equations do not describe the run.
     pub happen: bool,
+}
+
+/// A delayed signal of a system.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DelayedInput {
+    /// The symbol of its input.
+    pub symbol: SymbolId,
+    /// The delay in seconds.
+    pub seconds: f64,
+    /// The index of the output with the value before the delay, for an analysis that closes the delay itself.
+    pub output: Option<usize>,
 }
 
 /// An element with the mode in force.
@@ -172,6 +190,27 @@ pub struct Discrete {
     /// Its index in [`Model::inputs`](crate::Model::inputs), where it is an internal input whose signal is its initial value.
     pub input: usize,
     /// Its name in the source.
+    pub span: Span,
+}
+
+/// A delayed signal: an internal input without a signal, whose value is that of an expression some time earlier.
+#[derive(Clone, Debug)]
+pub struct Delay {
+    /// `delay(x, T)`, as the model writes it.
+    pub name: Arc<str>,
+    /// The symbol of its value (kind `Input`).
+    pub symbol: SymbolId,
+    /// The SI unit of its value, if known.
+    pub unit: Option<SiUnit>,
+    /// Its index in [`Model::inputs`](crate::Model::inputs).
+    pub input: usize,
+    /// The expression before the delay.
+    pub value: ExprId,
+    /// The delay in seconds, in terms of the parameters, and its value.
+    pub time: (ExprId, f64),
+    /// The output with the value before the delay, for an analysis that closes the delay itself.
+    pub output: Option<usize>,
+    /// The location of the call.
     pub span: Span,
 }
 

@@ -1,7 +1,7 @@
 //! Choices that a caller makes outside the text of a model.
 
 use crate::disk::Disk;
-use lgm_elaborate::Settings;
+use lgm_elaborate::{Delays, Settings};
 use lgm_equations::StateRequest;
 use lgm_model::{Model, Scale};
 use lgm_source::SourceMap;
@@ -25,6 +25,12 @@ pub struct Choice {
     pub include: Vec<PathBuf>,
     /// True if discrete variables are treated as inputs, for an analysis of the equations between events.
     pub open_discretes: bool,
+    /// True if the caller closes delays itself, as a frequency response does.
+    pub open_delays: bool,
+    /// True if delays are errors, for an analysis that requires a finite number of states.
+    pub refuse_delays: bool,
+    /// The order of Pade approximations that replace delays.
+    pub pade: Option<u32>,
 }
 
 impl Choice {
@@ -39,6 +45,12 @@ impl Choice {
             are_written: self.are_written,
             modes: self.modes.clone(),
             open_discretes: self.open_discretes,
+            delays: match self.pade {
+                Some(order) => Delays::Pade(order),
+                None if self.open_delays => Delays::Open,
+                None if self.open_discretes || self.refuse_delays => Delays::Refused,
+                None => Delays::Kept,
+            },
             ..Settings::default()
         }
     }

@@ -7,7 +7,9 @@ use lgm_emit::code::{self, Changes, CodeOptions, Origin, Package, Target};
 use lgm_equations::switching::Events;
 use lgm_equations::{Options, StateSystem};
 use lgm_kernels::{KernelOptions, Kernels};
+use lgm_model::switching::Delay;
 use lgm_simulate::Switched;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceMap, stack};
 use sha2::{Digest, Sha256};
@@ -24,6 +26,9 @@ pub fn package(
     target: Target,
     options: &CodeOptions,
 ) -> Result<Package, Diagnostic> {
+    if let Some(delay) = switched.and_then(|(events, _)| events.model().switching.delays.first()) {
+        return Err(without_history(delay));
+    }
     let origin = Origin {
         file: file_name(map),
         version: env!("CARGO_PKG_VERSION"),
@@ -35,6 +40,14 @@ pub fn package(
         lines: lines_of_blocks(events, map),
     });
     stack::deep(|| code::package(system, &origin, target, options, changes.as_ref(), &Simulated))
+}
+
+/// Returns the error for a delay in a program, which keeps no history.
+fn without_history(delay: &Delay) -> Diagnostic {
+    let message = format!("emitted programs keep no history for `{}`", delay.name);
+    Diagnostic::error(Code::LGM0725, message)
+        .label(delay.span, "this delay has no finite number of states")
+        .help("approximate delays with `--pade 4`, or write `d : PadeDelay(4, T) (u = x);` of `import signals;`")
 }
 
 /// Returns the equations with a stop time, so that programs run as long as `lgm simulate`, and adds the warnings of a run.

@@ -289,6 +289,7 @@ impl Session {
         match open_discretes && !self.compilation.request().settings.open_discretes {
             true => self.compilation.asked_anew(|_, request| {
                 request.settings.open_discretes = true;
+                request.settings.delays = request.settings.delays.or_refused();
                 changed(request);
             }),
             false => self.compilation.formed_anew(changed),

@@ -12,6 +12,7 @@ use crate::run::balance::{Balance, PowerMeter, Powers};
 use crate::run::course::Run;
 use crate::run::headway::{self, Headway};
 use crate::run::output_errors::OutputErrors;
+use crate::run::recorder::{Delayed, Recorder};
 use crate::solvers::interpolation::InterpolationError;
 use crate::solvers::solver::Counts;
 use crate::solvers::stiffness::Watch;
@@ -82,6 +83,8 @@ pub(crate) struct RunSection<'a> {
     pub output_errors: OutputErrors,
     /// The powers to integrate, if the energy balance is requested.
     pub powers: Option<&'a Powers>,
+    /// The values before delays to record.
+    pub delayed: Option<Delayed<'a>>,
 }
 
 /// The approximate maximum number of corners that a part of a run with events looks ahead: events may change later ones.
@@ -210,6 +213,7 @@ impl<'a> Simulator<'a> {
             &motion,
         ));
         run.meter = part.powers.map(|powers| PowerMeter::new(powers, &motion, part.time));
+        run.recorder = (part.delayed).map(|delayed| Recorder::new(delayed, &motion, (part.time, plan.rtol)));
         run.row = part.row;
         run.expected = Some(part.expected);
         run.output_errors = part.output_errors;
@@ -268,6 +272,7 @@ impl<'a> Simulator<'a> {
             moving: Vec::new(),
             watched: None,
             meter: None,
+            recorder: None,
             until,
             ends_with_event: false,
             corners: ahead.corners,

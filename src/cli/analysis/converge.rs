@@ -81,7 +81,7 @@ fn compile_one(
     name: &str,
     value: u32,
 ) -> Result<CompiledOnce, Outcome> {
-    let model = model.with(name, value);
+    let model = model.with(name, value).refusing_delays();
     let (map, system, mut diagnostics) = model.compile(asked.states, asked.linearize, wanted());
     let mut found = None;
     if let Some(system) = &system {

@@ -145,13 +145,11 @@ fn found(arguments: &Arguments) -> Result<(SourceMap, ModesResults, usize), Outc
         ..wanted()
     };
     let texts = SourceMap::default();
-    let (map, whole, mut diagnostics) = arguments.model.varying(&arguments.sensitivity).compile_whole(
-        texts,
-        &arguments.states,
-        &arguments.linearize,
-        wanted,
-        Vec::new(),
-    );
+    let (map, whole, mut diagnostics) = arguments
+        .model
+        .refusing_delays()
+        .varying(&arguments.sensitivity)
+        .compile_whole(texts, &arguments.states, &arguments.linearize, wanted, Vec::new());
     if let Some(Whole { system, .. }) = &whole {
         diagnostics.extend(arguments.model.remark_on_events(system));
         diagnostics.extend(arguments.linearize.remark_on_equilibrium(system));

@@ -20,7 +20,9 @@ use std::io::{self, Write};
 pub(super) fn run(model: &ModelArguments, states: &StateArguments, format: Format) -> Outcome {
     let none = LinearizeArguments::default();
     let (map, whole, mut diagnostics) =
-        model.compile_whole(SourceMap::default(), states, &none, Options::default(), Vec::new());
+        model
+            .refusing_delays()
+            .compile_whole(SourceMap::default(), states, &none, Options::default(), Vec::new());
     let found = whole.and_then(|whole| {
         let found = match &whole.switched {
             Some((events, options)) => sampled(events, options, &whole.system),

@@ -99,6 +99,7 @@ impl LinearModel {
             settings: Settings {
                 opened: Some(component.to_string()),
                 point: self.linearize.point(map),
+                delays: settings.delays.or_refused(),
                 ..settings
             },
             ..Request::default()
@@ -148,7 +149,9 @@ impl Pairs {
     /// Returns the indices of the requested inputs and outputs.
     pub(super) fn places(&self, system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> (Vec<usize>, Vec<usize>) {
         let inputs: Vec<Arc<str>> = system.declared_inputs().map(|input| input.name.clone()).collect();
-        let outputs: Vec<Arc<str>> = system.outputs.iter().map(|output| output.name.clone()).collect();
+        let shown = system.events.delays.iter().filter_map(|delay| delay.output).min();
+        let shown = system.outputs.iter().take(shown.unwrap_or(usize::MAX));
+        let outputs: Vec<Arc<str>> = shown.map(|output| output.name.clone()).collect();
         let inputs = chosen("--from", "input", &self.from, &inputs, diagnostics);
         (inputs, chosen("--to", "output", &self.to, &outputs, diagnostics))
     }

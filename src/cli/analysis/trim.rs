@@ -59,7 +59,11 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         symbolic: false,
         ..Options::default()
     };
-    let (map, whole, mut diagnostics) = arguments.model.compile_at(&arguments.states, &arguments.at, wanted);
+    let (map, whole, mut diagnostics) =
+        arguments
+            .model
+            .refusing_delays()
+            .compile_at(&arguments.states, &arguments.at, wanted);
     let systems = whole.iter().map(|whole| &whole.system);
     diagnostics.extend(systems.filter_map(|system| arguments.model.remark_on_events(system)));
     let found = match &whole {

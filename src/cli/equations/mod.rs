@@ -18,6 +18,8 @@ use lgm_compilation::stretched::Stretched;
 use lgm_emit::{self, MatrixOptions, TextOptions};
 use lgm_equations::{Options, StateSystem, with_numbers};
 use lgm_source::SourceMap;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::Diagnostic;
 use std::io::IsTerminal;
 
 /// Runs the command.
@@ -57,6 +59,11 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         Ok(compiled) => compiled,
         Err(outcome) => return outcome,
     };
+    if !system.events.delays.is_empty() {
+        let remark = Diagnostic::information(Code::LGM0725, "delayed signals are inputs of these equations");
+        let help = "approximate delays with `--pade 4` for equations with states only";
+        report::print(&map, &[remark.help(help)]);
+    }
     let system = match arguments.numeric && !system.equations.linear {
         true => with_numbers(&system),
         false => system,

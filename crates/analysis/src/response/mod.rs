@@ -1,11 +1,13 @@
 //! Frequency response H(jw) from numeric A..F.
 
+mod delays;
 mod double_double;
 mod factor;
 mod sparse_lu;
 
 use crate::between::Structure;
 use crate::values::numeric_form;
+use delays::closed_delays;
 use double_double::ComplexSum;
 use factor::{Solution, Solver};
 use lgm_model::system::{LinearForm, SparseMatrix, StateSystem};
@@ -84,7 +86,7 @@ pub fn group_delay(form: &LinearForm<f64>, omega: &[f64], input: usize, output: 
     omega.iter().map(at).collect()
 }
 
-/// Computes `H(jw) = C (jw I - A)^-1 (B + jw E) + D + jw F` at each requested frequency.
+/// Computes `H(jw) = C (jw I - A)^-1 (B + jw E) + D + jw F` at each requested frequency. Delays are closed with `exp(-jw*T)`.
 ///
 /// A nonlinear system, or a linear one without numeric matrices, is an error. A frequency at which an entry is unbounded (an undamped
 /// resonance, an integrator at 0) yields infinite values and a warning.
@@ -107,13 +109,15 @@ pub fn response(system: &StateSystem, request: &ResponseRequest) -> (Option<Resp
     for omega in &request.omega {
         let mut unbounded = Vec::new();
         let point = FrequencyPoint::new(form, *omega);
+        let closed = closed_delays(system, form, *omega);
         let per_input = request.outputs.len().max(1);
         for (chunk, input) in curves.chunks_mut(per_input).zip(&request.inputs) {
             let solution = point.state(*input);
             for curve in chunk {
-                let value = match &solution {
-                    Some(solution) => Some(point.output(curve.output, *input, solution)),
-                    None => point.reduced_to(*input, curve.output),
+                let value = match (&closed, &solution) {
+                    (Some(closed), _) => closed.value(*input, curve.output),
+                    (None, Some(solution)) => Some(point.output(curve.output, *input, solution)),
+                    (None, None) => point.reduced_to(*input, curve.output),
                 };
                 if value.is_none() {
                     unbounded.push(format!(

@@ -39,6 +39,14 @@ impl DimId {
         self.is_known() || self.rests_on_number()
     }
 
+    /// Returns the dimension of a value computed from numbers with this one: a number without a unit fits every dimension.
+    pub fn or_unknown(self) -> DimId {
+        match self {
+            DimId::PLAIN => DimId::UNKNOWN,
+            dim => dim,
+        }
+    }
+
     /// Returns the same dimension as a certain one.
     pub fn firm(self) -> DimId {
         DimId(self.0 & !RESTS)

@@ -4,7 +4,7 @@ use crate::context::Place;
 use crate::context::values::{Agreement, DimId, Scalar, Value};
 use crate::evaluate::expanded::Expanded;
 use crate::evaluate::{Claim, Evaluator, Side};
-use crate::function_table::{BEFORE, MEASURES, RANGED, TABLE, call_example};
+use crate::function_table::{BEFORE, CSV, DELAY, MEASURES, RANGED, TABLE, call_example};
 use lgm_algebra::expr::{ExprId, Function};
 use lgm_algebra::units::Dimension;
 use lgm_source::Span;
@@ -43,6 +43,7 @@ impl<'a> Evaluator<'a> {
             }),
             "identity" => self.identity(name, arguments, place, span),
             TABLE => self.tabulated(name, arguments, place, span),
+            CSV => self.signal_of_file(arguments, span),
             BEFORE => self.before(name, arguments, place, span),
             ranged if RANGED.contains(&ranged) => {
                 self.wrong_count(name, "a range and an expression", arguments.len(), span)
@@ -62,6 +63,9 @@ impl<'a> Evaluator<'a> {
         }
         if let Some(value) = self.user_call(name, arguments, place, span) {
             return value;
+        }
+        if &*name.text == DELAY {
+            return self.delay(name, arguments, place, span);
         }
         if let Some(expanded) = Expanded::named(&name.text, arguments.len()) {
             return self.expanded_call(expanded, name, arguments, place, span);

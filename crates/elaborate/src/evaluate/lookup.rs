@@ -147,6 +147,9 @@ impl<'a> Evaluator<'a> {
                     .iter()
                     .rposition(|open| open.0 == (slot, indices))
                     .unwrap_or(0);
+                if let Some(value) = self.use_behind_delay(from, ((slot, indices), name, span)) {
+                    return value;
+                }
                 let mut chain: Vec<String> = self.open[from..].iter().map(|open| format!("`{}`", open.1)).collect();
                 let others: Vec<(String, Span)> = self.open[from..]
                     .iter()

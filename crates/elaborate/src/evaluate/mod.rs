@@ -19,10 +19,12 @@
 
 mod arithmetic;
 mod declarations;
+mod delays;
 pub(crate) mod dimensions;
 mod expanded;
 mod expressions;
 mod functions;
+mod grids;
 mod integers;
 mod law_names;
 mod lookup;
@@ -84,6 +86,10 @@ pub(crate) struct Evaluator<'a> {
     is_apart: bool,
     /// Values under evaluation: the key, the name, and the location of the request.
     open: Vec<(ValueKey, String, Span)>,
+    /// The numbers of values under evaluation when the delayed signals under evaluation were met.
+    delaying: Vec<usize>,
+    /// Values that depend on themselves through a delay, with the symbols that stand for them meanwhile.
+    cycles: Vec<(ValueKey, SymbolId, Span)>,
 }
 
 layer!(Evaluator<'a>, cx: Context<'a>);
@@ -113,6 +119,8 @@ impl<'a> Evaluator<'a> {
             functions: Vec::new(),
             is_apart: false,
             open: Vec::new(),
+            delaying: Vec::new(),
+            cycles: Vec::new(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Tables: `table t = [[0, 1], [2, 3]];`, used as `t(x)`.
+//! Tables of one argument: `table t = [[0, 1], [2, 3]];`, used as `t(x)`.
 //!
 //! A value of a table is an ordinary expression of its argument: a choice between the polynomials of its intervals, found by bisection.
 //! Later stages therefore differentiate, locate and print it like any other expression. Within its range a linear table is continuous with
@@ -7,8 +7,10 @@
 use crate::context::Place;
 use crate::context::values::{DimId, Scalar, Value};
 use crate::evaluate::{Evaluator, Side};
-use crate::program::csv_use;
+use crate::program::mode_table::CsvUse;
+use crate::program::{csv_call, csv_use};
 use lgm_algebra::expr::{End, ExprId, Function, Relation, to_f64};
+use lgm_algebra::units::Dimension;
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -18,11 +20,11 @@ use num_rational::BigRational;
 use num_traits::{Signed, Zero};
 
 /// The maximum number of rows: each becomes a part of every expression that uses the table.
-const MOST_ROWS: usize = 10_000;
+pub(super) const MOST_ROWS: usize = 10_000;
 
 /// The interpolation between two rows.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Method {
+pub(super) enum Method {
     Linear,
     /// The monotone cubic interpolation of Fritsch and Carlson, with the slopes of SciPy's `PchipInterpolator`.
     Smooth,
@@ -31,7 +33,7 @@ enum Method {
 
 /// The values outside the range.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Outside {
+pub(super) enum Outside {
     Error,
     Hold,
     Extend,
@@ -52,14 +54,14 @@ const OUTSIDE: [(&str, Outside); 4] = [
 ];
 
 /// The rows of a table.
-struct Rows {
+pub(super) struct Rows {
     /// Increasing positions.
-    at: Vec<BigRational>,
-    values: Vec<ExprId>,
+    pub at: Vec<BigRational>,
+    pub values: Vec<ExprId>,
     /// The dimensions of positions and values.
-    dims: (DimId, DimId),
+    pub dims: (DimId, DimId),
     /// The slopes at the rows, of a smooth table.
-    slopes: Vec<BigRational>,
+    pub slopes: Vec<BigRational>,
 }
 
 impl<'a> Evaluator<'a> {
@@ -81,17 +83,15 @@ impl<'a> Evaluator<'a> {
         place: Place,
         span: Span,
     ) -> Value {
-        let [argument] = arguments else {
-            return self.wrong_count(name, "one argument", arguments.len(), span);
+        let argument = match arguments {
+            [argument] => argument,
+            [x, y] => return self.grid_call(table, (&x.value, &y.value), place),
+            _ => return self.wrong_count(name, "one or two arguments", arguments.len(), span),
         };
         let Some(x) = self.eval_scalar(&argument.value, place) else {
             return Value::Error;
         };
-        let (method, outside) = (
-            self.table_choice(table, "method", &METHODS, Method::Linear),
-            self.table_choice(table, "outside", &OUTSIDE, Outside::Error),
-        );
-        let (Some(method), Some(outside)) = (method, outside) else {
+        let Some((method, outside)) = self.table_choices(table) else {
             return Value::Error;
         };
         let Some(mut rows) = self.table_rows(table, place) else {
@@ -108,11 +108,15 @@ impl<'a> Evaluator<'a> {
         if method == Method::Smooth && !self.smooth_slopes(table, &mut rows) {
             return Value::Error;
         }
-        let dim = match rows.dims.1 {
-            DimId::PLAIN => DimId::UNKNOWN,
-            dim => dim,
-        };
+        let dim = rows.dims.1.or_unknown();
         Value::scalar(self.value_of_table(&rows, x.expr, method, outside), dim)
+    }
+
+    /// Returns the interpolation of a table, and its values outside of the range.
+    pub(super) fn table_choices(&mut self, table: &'a Table) -> Option<(Method, Outside)> {
+        let method = self.table_choice(table, "method", &METHODS, Method::Linear);
+        let outside = self.table_choice(table, "outside", &OUTSIDE, Outside::Error);
+        method.zip(outside)
     }
 
     /// Returns the chosen word of an attribute of a table.
@@ -157,57 +161,65 @@ impl<'a> Evaluator<'a> {
 
     /// Returns the rows, from the declaration or from a file.
     fn table_rows(&mut self, table: &'a Table, place: Place) -> Option<Rows> {
-        let (at, entries) = match csv_use(table) {
-            Some(_) => self.rows_of_file(table)?,
+        let (at, entries) = match csv_use(&table.value) {
+            Some(used) => self.rows_of_file(&used, &table.name.text, false)?,
             None => self.rows_of_list(table, place)?,
         };
-        let fault = |this: &mut Self, span: Span, message: String, label: &str, help: &str| {
+        let (positions, dim) = self.positions((&table.name.text, table.value.span), &at, "column")?;
+        let values = entries.iter().map(|entry| entry.dim);
+        Some(Rows {
+            at: positions,
+            values: entries.iter().map(|entry| entry.expr).collect(),
+            dims: (dim, values.fold(DimId::PLAIN, DimId::joined)),
+            slopes: Vec::new(),
+        })
+    }
+
+    /// Returns the positions of a table, which are its first column or row, with their dimension.
+    pub(super) fn positions(
+        &mut self,
+        (name, span): (&str, Span),
+        at: &[Scalar],
+        line: &str,
+    ) -> Option<(Vec<BigRational>, DimId)> {
+        let fault = |this: &mut Self, message: String, label: &str, help: &str| {
             let diagnostic = Diagnostic::error(Code::LGM0211, message);
             this.report(diagnostic.label(span, label.to_string()).help(help));
         };
-        let name = &table.name.text;
         if at.len() < 2 || at.len() > MOST_ROWS {
-            let message = format!("the table `{name}` has {} rows", at.len());
-            fault(self, table.value.span, message, "these rows", "write 2 to 10000 rows");
+            let lines = if line == "row" { "columns" } else { "rows" };
+            let message = format!("the table `{name}` has {} {lines}", at.len());
+            fault(
+                self,
+                message,
+                &format!("these {lines}"),
+                &format!("write 2 to 10000 {lines}"),
+            );
             return None;
         }
         let mut positions = Vec::with_capacity(at.len());
-        let mut dims = (DimId::PLAIN, DimId::PLAIN);
-        for (x, y) in at.iter().zip(&entries) {
-            dims = (dims.0.joined(x.dim), dims.1.joined(y.dim));
+        for x in at {
             match self.arena.exprs.evaluate_exact(&[x.expr], &|_| None) {
                 Ok(mut number) => positions.extend(number.pop()),
                 Err(_) => {
-                    let message = format!("the first column of the table `{name}` must contain numbers");
-                    let help = "write numbers in the first column; the second one may contain parameters";
-                    fault(
-                        self,
-                        table.value.span,
-                        message,
-                        "one of these depends on a parameter",
-                        help,
-                    );
+                    let message = format!("the first {line} of the table `{name}` must contain numbers");
+                    let help = format!("write numbers in the first {line}; the other values may contain parameters");
+                    fault(self, message, "one of these depends on a parameter", &help);
                     return None;
                 }
             }
         }
         if !positions.windows(2).all(|pair| pair[0] < pair[1]) {
-            let message = format!("the first column of the table `{name}` does not increase");
-            fault(
-                self,
-                table.value.span,
-                message,
-                "in these rows",
-                "sort the rows, and remove duplicates",
-            );
+            let message = format!("the first {line} of the table `{name}` does not increase");
+            let help = match line {
+                "row" => "sort the columns, and remove duplicates",
+                _ => "sort the rows, and remove duplicates",
+            };
+            fault(self, message, "in these rows", help);
             return None;
         }
-        Some(Rows {
-            at: positions,
-            values: entries.iter().map(|entry| entry.expr).collect(),
-            dims,
-            slopes: Vec::new(),
-        })
+        let dims = at.iter().map(|entry| entry.dim);
+        Some((positions, dims.fold(DimId::PLAIN, DimId::joined)))
     }
 
     fn rows_of_list(&mut self, table: &'a Table, place: Place) -> Option<(Vec<Scalar>, Vec<Scalar>)> {
@@ -231,13 +243,18 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Returns the first column of a file, and the named or second one.
-    fn rows_of_file(&mut self, table: &'a Table) -> Option<(Vec<Scalar>, Vec<Scalar>)> {
-        let used = csv_use(table)?;
+    fn rows_of_file(&mut self, used: &CsvUse<'a>, call: &str, is_of_time: bool) -> Option<(Vec<Scalar>, Vec<Scalar>)> {
         // A file that cannot be read is already reported.
         let (_, place) = used.path?;
         let program = self.program;
         let data = program.table(place)?;
         let columns: Vec<&str> = data.columns.iter().map(|column| &*column.name).collect();
+        // Times are in the column with this name.
+        let is_time = |name: &&str| name.eq_ignore_ascii_case("time") || name.eq_ignore_ascii_case("t");
+        let first = match is_of_time {
+            true => columns.iter().position(|name| is_time(&name)).unwrap_or(0),
+            false => 0,
+        };
         let column = match used.column {
             Some((name, span)) => match columns.iter().position(|column| *column == &**name) {
                 Some(column) => column,
@@ -249,12 +266,15 @@ impl<'a> Evaluator<'a> {
                     return None;
                 }
             },
-            None if columns.len() == 2 => 1,
+            None if columns.len() == 2 && !columns[1 - first].is_empty() => 1 - first,
             None => {
                 let message = format!("the table `{}` has {} columns", data.title, columns.len());
                 let diagnostic = Diagnostic::error(Code::LGM0211, message)
                     .label(place, "one of its columns is needed")
-                    .help(format!("name it: `csv(\"..\", \"{}\")`", columns.last().unwrap_or(&"")));
+                    .help(match columns.last().filter(|name| !name.is_empty()) {
+                        Some(name) => format!("name it: `csv(\"..\", \"{name}\")`"),
+                        None => format!("pass two arguments: `{call}(x, y)`"),
+                    });
                 self.report(diagnostic);
                 return None;
             }
@@ -274,7 +294,44 @@ impl<'a> Evaluator<'a> {
             })
             .collect::<Vec<_>>()
         };
-        Some((read(self, 0), read(self, column)))
+        Some((read(self, first), read(self, column)))
+    }
+
+    /// Evaluates `input u = csv("file.csv", "column");`: a table of time, which holds its end values.
+    pub(super) fn signal_of_file(&mut self, arguments: &'a [Argument], span: Span) -> Value {
+        let used = csv_call(arguments);
+        let Some((at, entries)) = self.rows_of_file(&used, "signal", true) else {
+            return Value::Error;
+        };
+        if at.len() > MOST_ROWS {
+            let message = format!("the signal has {} samples", at.len());
+            let diagnostic = Diagnostic::error(Code::LGM0211, message)
+                .label(span, format!("at most {MOST_ROWS} are allowed here"))
+                .help("pass a longer file on the command line: `--input u=file.csv:column`");
+            self.report(diagnostic);
+            return Value::Error;
+        }
+        let Some((positions, dim)) = self.positions(("signal", span), &at, "column") else {
+            return Value::Error;
+        };
+        let time = Side {
+            dim: self.dims.id(Dimension::TIME),
+            span,
+            expr: None,
+        };
+        if !self.same_dimension(time, Side { dim, ..time }, "compared") {
+            return Value::Error;
+        }
+        let dims = entries.iter().map(|entry| entry.dim);
+        let rows = Rows {
+            at: positions,
+            values: entries.iter().map(|entry| entry.expr).collect(),
+            dims: (dim, dims.fold(DimId::PLAIN, DimId::joined)),
+            slopes: Vec::new(),
+        };
+        let time = self.time();
+        let value = self.value_of_table(&rows, time, Method::Linear, Outside::Hold);
+        Value::scalar(value, rows.dims.1.or_unknown())
     }
 
     /// Computes the slopes of a smooth table; false if its values are not numbers, which is reported.
@@ -294,9 +351,53 @@ impl<'a> Evaluator<'a> {
     /// Returns the value at an argument.
     fn value_of_table(&mut self, rows: &Rows, x: ExprId, method: Method, outside: Outside) -> ExprId {
         let last = rows.at.len() - 1;
+        let inside = self.inside(&rows.at, x, outside);
+        let value = self.between(rows, inside, method, (0, last));
+        match outside {
+            Outside::Error => self.guarded(&rows.at, x, value),
+            // The polynomials of a smooth table would grow; its end slopes continue instead.
+            Outside::Extend if method == Method::Smooth => {
+                let line = |this: &mut Self, at: usize| {
+                    let exprs = &mut this.arena.exprs;
+                    let from = exprs.number(rows.at[at].clone());
+                    let slope = exprs.number(rows.slopes[at].clone());
+                    let along = exprs.sub(x, from);
+                    let rise = exprs.mul(slope, along);
+                    exprs.add(rows.values[at], rise)
+                };
+                let (before, after) = (line(self, 0), line(self, last));
+                let (from, to) = self.ends(&rows.at);
+                let exprs = &mut self.arena.exprs;
+                let is_before = exprs.relation(Relation::Less, x, from);
+                let is_after = exprs.relation(Relation::Greater, x, to);
+                let rest = exprs.if_else(is_after, after, value);
+                exprs.if_else(is_before, before, rest)
+            }
+            _ => value,
+        }
+    }
+
+    /// Returns the first and the last position.
+    fn ends(&mut self, at: &[BigRational]) -> (ExprId, ExprId) {
         let exprs = &mut self.arena.exprs;
-        let (from, to) = (exprs.number(rows.at[0].clone()), exprs.number(rows.at[last].clone()));
-        let inside = match outside {
+        let last = at.len() - 1;
+        (exprs.number(at[0].clone()), exprs.number(at[last].clone()))
+    }
+
+    /// Returns a value that exists only within the range of the positions.
+    pub(super) fn guarded(&mut self, at: &[BigRational], x: ExprId, value: ExprId) -> ExprId {
+        let (from, to) = self.ends(at);
+        let exprs = &mut self.arena.exprs;
+        let (above, below) = (exprs.sub(x, from), exprs.sub(to, x));
+        let value = exprs.guarded(below, End::Within, value);
+        exprs.guarded(above, End::Within, value)
+    }
+
+    /// Returns the argument that is looked up.
+    pub(super) fn inside(&mut self, at: &[BigRational], x: ExprId, outside: Outside) -> ExprId {
+        let (from, to) = self.ends(at);
+        let exprs = &mut self.arena.exprs;
+        match outside {
             Outside::Hold => {
                 let below = exprs.call(Function::Min, [x, to]);
                 exprs.call(Function::Max, [below, from])
@@ -310,38 +411,11 @@ impl<'a> Evaluator<'a> {
                 exprs.sub(x, shift)
             }
             Outside::Error | Outside::Extend => x,
-        };
-        let value = self.between(rows, inside, method, (0, last));
-        match outside {
-            Outside::Error => {
-                let exprs = &mut self.arena.exprs;
-                let (above, below) = (exprs.sub(x, from), exprs.sub(to, x));
-                let value = exprs.guarded(below, End::Within, value);
-                exprs.guarded(above, End::Within, value)
-            }
-            // The polynomials of a smooth table would grow; its end slopes continue instead.
-            Outside::Extend if method == Method::Smooth => {
-                let line = |this: &mut Self, at: usize| {
-                    let exprs = &mut this.arena.exprs;
-                    let from = exprs.number(rows.at[at].clone());
-                    let slope = exprs.number(rows.slopes[at].clone());
-                    let along = exprs.sub(x, from);
-                    let rise = exprs.mul(slope, along);
-                    exprs.add(rows.values[at], rise)
-                };
-                let (before, after) = (line(self, 0), line(self, last));
-                let exprs = &mut self.arena.exprs;
-                let is_before = exprs.relation(Relation::Less, x, from);
-                let is_after = exprs.relation(Relation::Greater, x, to);
-                let rest = exprs.if_else(is_after, after, value);
-                exprs.if_else(is_before, before, rest)
-            }
-            _ => value,
         }
     }
 
     /// Returns the value between two rows, which are chosen by bisection.
-    fn between(&mut self, rows: &Rows, x: ExprId, method: Method, (low, high): (usize, usize)) -> ExprId {
+    pub(super) fn between(&mut self, rows: &Rows, x: ExprId, method: Method, (low, high): (usize, usize)) -> ExprId {
         if high - low == 1 {
             return self.piece(rows, x, method, low);
         }

@@ -4,7 +4,7 @@ use crate::function_table::{MEASURES, PORT_VARIABLES, is_function};
 use crate::names::checker::Checker;
 use crate::names::functions::check_function;
 use crate::program::Program;
-use crate::program::mode_table::{CsvUse, csv_use, table_use};
+use crate::program::mode_table::{csv_use, table_use};
 use crate::syntax_queries::{bound_names, input_names, value_parts};
 use lgm_algebra::units::{UnitPower, unit_of};
 use lgm_source::SourceMap;
@@ -129,6 +129,12 @@ impl<'a> Walk<'_, 'a> {
                         self.brackets(&port.declared);
                     }
                 }
+                StatementKind::Input(assigned)
+                    if assigned.value.as_ref().is_some_and(|value| csv_use(value).is_some()) =>
+                {
+                    let value = assigned.value.iter();
+                    value.for_each(|value| check_csv(self.checker, value));
+                }
                 StatementKind::Param(assigned) | StatementKind::Const(assigned) | StatementKind::Input(assigned) => {
                     if let Some(value) = &assigned.value {
                         self.value(value);
@@ -181,8 +187,8 @@ impl<'a> Walk<'_, 'a> {
                     every.first.iter().for_each(|first| self.value(&first.1));
                     action_expressions(&every.body, &mut |expr| self.value(expr));
                 }
-                StatementKind::Table(table) => match csv_use(table) {
-                    Some(used) => check_csv(self.checker, table, &used),
+                StatementKind::Table(table) => match csv_use(&table.value) {
+                    Some(_) => check_csv(self.checker, &table.value),
                     None => self.value(&table.value),
                 },
                 // Its error is already reported, and the meanings of its names are uncertain.
@@ -469,13 +475,13 @@ fn is_switch(argument: &Argument) -> bool {
 }
 
 /// Checks the form of `csv("file.csv", "column")`.
-fn check_csv<'a>(checker: &mut Checker<'a>, table: &'a ast::Table, used: &CsvUse<'a>) {
-    if used.is_malformed {
+fn check_csv<'a>(checker: &mut Checker<'a>, value: &'a Expr) {
+    if csv_use(value).is_some_and(|used| used.is_malformed) {
         let diagnostic = Diagnostic::error(
             Code::LGM0211,
             "`csv` requires a path and, if needed, the name of a column",
         )
-        .label(table.value.span, "not of this form")
+        .label(value.span, "not of this form")
         .help("write `csv(\"file.csv\")` or `csv(\"file.csv\", \"column\")`");
         checker.report(diagnostic);
     }
@@ -497,8 +503,8 @@ pub(crate) fn check_law<'a>(checker: &mut Checker<'a>, element: &'a ast::Element
         }
     }
     for table in &element.tables {
-        match csv_use(table) {
-            Some(used) => check_csv(checker, table, &used),
+        match csv_use(&table.value) {
+            Some(_) => check_csv(checker, &table.value),
             None => law_expr(checker, element, &table.value, &mut indices),
         }
     }

@@ -1,6 +1,6 @@
 //! Names of called functions, and the functions and constants outside of models.
 
-use crate::function_table::{MEASURES, TABLE, function_names, is_function};
+use crate::function_table::{DELAY, MEASURES, TABLE, function_names, is_function};
 use crate::names::checker::Checker;
 use crate::syntax_queries::value_parts;
 use lgm_source::codes::Code;
@@ -21,15 +21,14 @@ const fn elsewhere(name: &'static str, help: &'static str, renamed: Option<&'sta
 }
 
 /// Names that users of other languages expect.
-const ELSEWHERE: [Elsewhere; 9] = [
+const ELSEWHERE: [Elsewhere; 8] = [
     elsewhere("limit", "`min(max(x, low), high)` keeps a value within limits", None),
     elsewhere("clamp", "`min(max(x, low), high)` keeps a value within limits", None),
     elsewhere("saturate", "`min(max(x, low), high)` keeps a value within limits", None),
     elsewhere("ln", "`log(x)` is the natural logarithm", Some("log")),
-    elsewhere("csv", "a file belongs in a table: `table t = csv(\"file.csv\");`", None),
     elsewhere(
-        "delay",
-        "`import signals;` provides an approximation, `d : PadeDelay(3, T) (u = x);`, and `d.y` is the delayed signal",
+        "csv",
+        "a file belongs in a table, `table t = csv(\"file.csv\");`, or is the whole signal of an input",
         None,
     ),
     elsewhere("pow", "write `x^n`", None),
@@ -109,7 +108,7 @@ fn apart<'a>(checker: &mut Checker<'a>, expr: &'a Expr, names: &mut Vec<&'a str>
             checker.report(diagnostic.help(help));
         }
         ExprKind::Call(name, arguments) => {
-            if MEASURES.contains(&&*name.text) || matches!(&*name.text, "int" | "der" | "before") {
+            if MEASURES.contains(&&*name.text) || matches!(&*name.text, "int" | "der" | "before" | DELAY) {
                 let diagnostic = Diagnostic::error(
                     Code::LGM0126,
                     format!("`{}(..)` is not allowed in a function", name.text),

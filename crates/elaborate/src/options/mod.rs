@@ -17,6 +17,30 @@ use lgm_syntax::ast::{self, Expr, ExprKind, StatementKind};
 use lgm_syntax::visit::statements;
 use written::{Written, is_name};
 
+/// The form of delayed signals, `delay(x, T)`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Delays {
+    /// Inputs whose values a run reads from its history.
+    #[default]
+    Kept,
+    /// Inputs, and outputs with the values before the delays, for a frequency response.
+    Open,
+    /// Errors, for an analysis that requires a finite number of states.
+    Refused,
+    /// Pade approximations of this order.
+    Pade(u32),
+}
+
+impl Delays {
+    /// Returns errors instead of inputs.
+    pub fn or_refused(self) -> Delays {
+        match self {
+            Delays::Kept => Delays::Refused,
+            other => other,
+        }
+    }
+}
+
 /// Choices made outside the model's text.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -41,6 +65,8 @@ pub struct Settings {
     pub opened: Option<String>,
     /// True for an analysis of the equations between events, in which discrete variables are inputs.
     pub open_discretes: bool,
+    /// The form of delayed signals.
+    pub delays: Delays,
     /// The largest number of nodes and instances; more than [`Settings::LARGEST`] is never allowed. An interactive
     /// editor or service uses less.
     pub largest: u64,
@@ -65,6 +91,7 @@ impl Default for Settings {
             modes: Vec::new(),
             opened: None,
             open_discretes: false,
+            delays: Delays::Kept,
             largest: Settings::LARGEST,
             cancellation: Cancellation::default(),
         }

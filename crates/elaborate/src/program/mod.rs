@@ -5,8 +5,8 @@ mod importing;
 pub(crate) mod mode_table;
 mod stdlib;
 
-pub(crate) use crate::program::mode_table::csv_use;
 use crate::program::mode_table::{ModeTable, table_use};
+pub(crate) use crate::program::mode_table::{csv_call, csv_use};
 pub use crate::program::stdlib::{LIBRARY, LibraryModule};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS, has_errors};
@@ -318,7 +318,11 @@ impl Loader<'_> {
             match item {
                 Item::Component(component) => named_tables(&component.body, &mut tables),
                 Item::Element(element) => {
-                    let paths = element.tables.iter().filter_map(csv_use).filter_map(|used| used.path);
+                    let paths = element
+                        .tables
+                        .iter()
+                        .filter_map(|table| csv_use(&table.value))
+                        .filter_map(|used| used.path);
                     tables.extend(paths.map(|(words, span)| (words.clone(), span)));
                 }
                 Item::Model(model) => named_tables(&model.body, &mut tables),
@@ -534,7 +538,8 @@ fn named_tables(body: &[Statement], found: &mut Vec<(Arc<str>, Span)>) {
     statements(body, &mut |statement| {
         let path = match &statement.kind {
             StatementKind::Instance(instance) => table_use(instance).and_then(|used| used.path),
-            StatementKind::Table(table) => csv_use(table).and_then(|used| used.path),
+            StatementKind::Table(table) => csv_use(&table.value).and_then(|used| used.path),
+            StatementKind::Input(assigned) => assigned.value.as_ref().and_then(csv_use).and_then(|used| used.path),
             _ => None,
         };
         found.extend(path.map(|(words, span)| (words.clone(), span)));

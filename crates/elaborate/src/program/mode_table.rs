@@ -1,6 +1,6 @@
 //! The text of a table of modes: named columns, a row of numbers for each mode, and its errors by itself.
 
-use crate::function_table::TABLE;
+use crate::function_table::{CSV, TABLE};
 use crate::literals::{Text, decimal};
 use crate::syntax_queries::argument;
 use crate::units::unit_meaning;
@@ -10,7 +10,7 @@ use lgm_source::codes::Code;
 use lgm_source::csv::{Field, Records};
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, SourceMap, Span};
-use lgm_syntax::ast::{Argument, Expr, ExprKind, Instance, Table, UnitExpr};
+use lgm_syntax::ast::{Argument, Expr, ExprKind, Instance, UnitExpr};
 use lgm_syntax::parse_expression;
 use num_rational::BigRational;
 use rustc_hash::FxHashSet;
@@ -40,7 +40,7 @@ pub(crate) struct Column {
     pub name: Text,
     pub span: Span,
     pub unit: Option<Unit>,
-    /// The position for a function of the position; empty for a value of the mode.
+    /// The position for a function of the position, or of the column itself if it has no name; empty for a value of the mode.
     pub at: Vec<Coordinate>,
 }
 
@@ -85,14 +85,16 @@ pub(crate) struct CsvUse<'a> {
     pub is_malformed: bool,
 }
 
-/// Returns the file of a table; `None` if its rows are in the text.
-pub(crate) fn csv_use(table: &Table) -> Option<CsvUse<'_>> {
-    let ExprKind::Call(name, arguments) = &table.value.kind else {
-        return None;
-    };
-    if &*name.text != "csv" {
-        return None;
+/// Returns the file of a table or of the signal of an input; `None` for other values.
+pub(crate) fn csv_use(value: &Expr) -> Option<CsvUse<'_>> {
+    match &value.kind {
+        ExprKind::Call(name, arguments) if &*name.text == CSV => Some(csv_call(arguments)),
+        _ => None,
     }
+}
+
+/// Returns the file in the arguments of `csv(..)`.
+pub(crate) fn csv_call(arguments: &[Argument]) -> CsvUse<'_> {
     let text = |at: usize| match arguments.get(at).map(|argument| &argument.value) {
         Some(Expr {
             kind: ExprKind::Text(text),
@@ -102,11 +104,11 @@ pub(crate) fn csv_use(table: &Table) -> Option<CsvUse<'_>> {
     };
     let (path, column) = (text(0), text(1));
     let given = usize::from(path.is_some()) + usize::from(column.is_some());
-    Some(CsvUse {
+    CsvUse {
         path,
         column,
         is_malformed: path.is_none() || given != arguments.len(),
-    })
+    }
 }
 
 fn fault(span: Span, message: String, label: &str) -> Diagnostic {
@@ -128,7 +130,12 @@ impl ModeTable {
         let mut columns: Vec<Column> = Vec::with_capacity(first.len());
         let mut known: FxHashSet<String> = FxHashSet::default();
         for field in &first {
-            match column_of(source, text, field, heading) {
+            // The first column of a table of two arguments has a name, the others have positions.
+            let position = match columns.is_empty() {
+                true => None,
+                false => position_of(source, field),
+            };
+            match position.unwrap_or_else(|| column_of(source, text, field, heading)) {
                 Ok(column) => {
                     if !known.insert(column.title()) {
                         let message = format!("the table `{title}` has two columns `{}`", column.title());
@@ -239,6 +246,11 @@ impl ModeTable {
 }
 
 impl Column {
+    /// Returns true if the heading is only a position.
+    pub fn is_position(&self) -> bool {
+        self.name.is_empty() && self.at.len() == 1
+    }
+
     /// Returns the heading of the column as written, with coordinates in SI units.
     pub fn title(&self) -> String {
         if self.at.is_empty() {
@@ -295,6 +307,18 @@ fn number_fault(source: SourceId, field: &Field, column: &str, row: Span) -> Opt
             .help("use a decimal point in numbers, such as 1.5e-3; write units after the column name"),
         ),
     }
+}
+
+/// Reads a heading that is a number, with or without a unit; `None` for other headings.
+fn position_of(source: SourceId, field: &Field) -> Option<Result<Column, Diagnostic>> {
+    let span = Span::new(source, field.place.start, field.place.end);
+    let found = coordinate(source, &field.text, field.place.start)?;
+    Some(found.map(|at| Column {
+        name: "".into(),
+        span,
+        unit: None,
+        at: vec![at],
+    }))
 }
 
 /// Reads the heading of a column.

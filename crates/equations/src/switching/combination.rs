@@ -46,6 +46,8 @@ pub struct Combination {
     pub free: FxHashSet<usize>,
     /// Outputs with the values that blocks read, in the order of [`Events::held`].
     pub read: Vec<usize>,
+    /// Outputs with the values before the delays, in the order of the model.
+    pub delayed: Vec<usize>,
     /// Outputs with the co-energy and the energy variables of storage ports: half of the sum of the products is the
     /// energy in joules. None if a storage element has a nonlinear law or no power.
     pub energy: Option<Vec<(usize, usize)>>,
@@ -467,6 +469,11 @@ impl Events {
         let blocks = blocks.collect();
         let read: Vec<ExprId> = self.read().collect();
         let read = read.into_iter().map(|value| watching.output(value)).collect();
+        let delayed = switching
+            .delays
+            .iter()
+            .map(|delay| watching.output(delay.value))
+            .collect();
         let mut storage = Vec::new();
         for port in 0..self.model.graph.ports.len() as u32 {
             let port = PortId(port);
@@ -502,6 +509,7 @@ impl Events {
             offsets,
             redundant,
             read,
+            delayed,
         }
     }
 }

@@ -64,7 +64,17 @@ pub fn find(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<ResponseResults>, Box<Diagnostic>> {
     let form = numeric_form(system, "frequency response")?;
-    let factors = match extras.margins || extras.peaks || extras.marks {
+    let has_delays = !system.events.delays.is_empty();
+    if has_delays && (extras.margins || extras.peaks || extras.group_delay) {
+        let fault = Diagnostic::error(
+            Code::LGM0725,
+            "this result of a system with delays requires a finite number of poles",
+        );
+        return Err(Box::new(fault.help(
+            "approximate delays with `--pade 4`, or read the values from the response",
+        )));
+    }
+    let factors = match (extras.margins || extras.peaks || extras.marks) && !has_delays {
         true => factored(system, &inputs, &outputs),
         false => None,
     };

@@ -103,7 +103,7 @@ impl InputOptions {
         }
         let failed = diagnostics.iter().any(Diagnostic::is_error);
         for (input, signal) in system.inputs.iter().zip(&signals) {
-            if input.signal.is_none() && signal.is_none() && !failed {
+            if input.signal.is_none() && signal.is_none() && !input.is_internal && !failed {
                 let diagnostic = Diagnostic::error(Code::LGM0912, format!("the input `{}` has no signal", input.name))
                     .label(input.span, "declared without a default")
                     .help(format!(

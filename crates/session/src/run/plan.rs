@@ -135,6 +135,9 @@ pub fn length_by_modes(
     start: f64,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<f64, String> {
+    if !model.switching.delays.is_empty() {
+        return Err("the model has a delay, so no finite number of modes defines a time scale".to_string());
+    }
     if system.states.is_empty() {
         return Err("the model has no states, so no mode defines a time scale".to_string());
     }

@@ -170,6 +170,12 @@ impl Signals for Inputs {
         if side == Side::Before && time <= self.start {
             values.fill(0.0);
             rates.fill(0.0);
+            // The history has a value before the start.
+            for (at, table) in shared.tables.iter().enumerate() {
+                if let Some(Signal::Delayed(history)) = table {
+                    values[at] = history.at(time, side).0;
+                }
+            }
             return;
         }
         let (writes, needs) = (shared.kernel.outputs(), shared.kernel.scratch());

@@ -1,5 +1,6 @@
 //! Signals in place of the expressions of inputs: tables, and functions of a caller.
 
+use crate::inputs::history::History;
 use crate::inputs::signals::Side;
 use crate::inputs::table::Table;
 use std::fmt;
@@ -12,6 +13,8 @@ pub enum Signal {
     Table(Table),
     /// A function of time.
     Function(Function),
+    /// A value some time earlier in the same run.
+    Delayed(Arc<History>),
 }
 
 /// A function of time: its value and its rate, in SI units. It must be continuous, because a run does not search for its steps.
@@ -43,6 +46,7 @@ impl Signal {
         match self {
             Signal::Table(table) => table.at(time, side),
             Signal::Function(function) => (function.0)(time),
+            Signal::Delayed(history) => history.at(time, side),
         }
     }
 
@@ -50,7 +54,8 @@ impl Signal {
     pub(crate) fn corners(&self, from: f64, to: f64) -> Vec<f64> {
         match self {
             Signal::Table(table) => table.corners(from, to),
-            Signal::Function(_) => Vec::new(),
+            // The corners of a delayed signal are known only during the run.
+            Signal::Function(_) | Signal::Delayed(_) => Vec::new(),
         }
     }
 }

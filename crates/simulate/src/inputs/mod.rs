@@ -2,5 +2,6 @@
 
 pub(crate) mod expressions;
 pub(crate) mod given;
+pub(crate) mod history;
 pub(crate) mod signals;
 pub(crate) mod table;

@@ -10,6 +10,7 @@ use crate::reinitialisation::jump::RatesRead;
 use crate::run::balance::PowerMeter;
 use crate::run::headway::Headway;
 use crate::run::output_errors::OutputErrors;
+use crate::run::recorder::Recorder;
 use crate::solvers::interpolation::InterpolationError;
 use crate::solvers::solver::Counts;
 use crate::solvers::stiffness::Watch;
@@ -42,6 +43,8 @@ pub(crate) struct Run<'r> {
     pub(crate) watched: Option<crate::zero_crossings::watch::EndConditions<'r>>,
     /// Integrates the powers of this part of the run, if the energy balance is requested.
     pub(crate) meter: Option<PowerMeter<'r>>,
+    /// Records the values before delays.
+    pub(crate) recorder: Option<Recorder<'r>>,
     /// The end of this part of the run: the stop, or an earlier instant.
     pub(crate) until: f64,
     /// True if an event occurs there: rows at that time show the state after it, and are written after it.

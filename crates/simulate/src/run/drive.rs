@@ -408,6 +408,10 @@ impl Run<'_> {
             let found = meter.go_to(self.motion, time, &mut |_, _| Ok(()));
             found.expect("invariant: without states, nothing is interpolated");
         }
+        if let Some(recorder) = &mut self.recorder {
+            let found = recorder.go_to(self.motion, time, &mut |_, _| Ok(()));
+            found.expect("invariant: without states, nothing is interpolated");
+        }
         self.time = time;
     }
 

@@ -11,5 +11,6 @@ pub(crate) mod first_step;
 pub(crate) mod headway;
 pub(crate) mod output_errors;
 pub(crate) mod piece;
+pub(crate) mod recorder;
 pub(crate) mod reported;
 pub(crate) mod rows;

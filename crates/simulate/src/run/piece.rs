@@ -262,6 +262,7 @@ impl Run<'_> {
             true if (was_rejected || self.motion.unknowns > 0) && !self.motion.system.equations.linear => {
                 LIMIT_AFTER_REJECTION
             }
+            _ if self.recorder.is_some() => LIMIT,
             false if self.events.is_some() => LIMIT,
             _ => return Ok(false),
         };

@@ -44,20 +44,26 @@ impl Run<'_> {
         Ok(true)
     }
 
-    /// Integrates powers up to a time within the last step, if they are requested.
+    /// Integrates powers and records values before delays up to a time within the last step, if they are requested.
     fn meter_within(&mut self, solver: &mut dyn Solver, end: f64) -> Result<(), Failure> {
-        let Some(meter) = &mut self.meter else {
+        if self.meter.is_none() && self.recorder.is_none() {
             return Ok(());
-        };
+        }
         let (from, to) = (solver.previous(), solver.time());
         let (motion, branch) = (self.motion, self.branch.as_ref().filter(|_| self.motion.has_totals()));
-        let found = meter.go_to(motion, end, &mut |time, states| {
+        let states_at = &mut |time: f64, states: &mut [f64]| {
             let inside = time.clamp(from, to);
             if let Some(branch) = branch {
                 branch.guess_within(motion, (inside - from) / (to - from));
             }
             solver.interpolate(inside, states)
-        });
+        };
+        let metered = self.meter.as_mut().map(|meter| meter.go_to(motion, end, states_at));
+        let recorded = self
+            .recorder
+            .as_mut()
+            .map(|recorder| recorder.go_to(motion, end, states_at));
+        let found = metered.unwrap_or(Ok(())).and(recorded.unwrap_or(Ok(())));
         found.map_err(|error| self.failure(error, None))
     }
 

@@ -5,6 +5,7 @@ use crate::plan::{Plan, Progress, Sink, Summary};
 use crate::run::balance::Balance;
 use crate::run::output_errors::OutputErrors;
 use crate::switching::columns::Columns;
+use crate::switching::histories::histories;
 use crate::switching::instant::standing::{Before, Standing};
 use crate::switching::instant::transition::Instant;
 use crate::switching::library::Combinations;
@@ -75,6 +76,7 @@ impl<'r> Course<'r> {
                 parameters,
                 setup.tables,
                 (plan.start, plan.stop),
+                histories(setup),
             ),
             plan,
             sink,
@@ -174,14 +176,17 @@ impl<'r> Course<'r> {
         }
     }
 
-    /// Writes a row at the current point of the run.
-    pub(super) fn event_row(&mut self, standing: &Standing) -> Result<(), Failure> {
+    /// Writes a row at the current point of the run: before its events if `before` contains the beginning of the part that ends here.
+    pub(super) fn event_row(&mut self, standing: &Standing, before: Option<f64>) -> Result<(), Failure> {
         if !self.plan.events && !self.sink.wants_events() {
             return Ok(());
         }
         let prepared = standing.prepared.clone();
         let signals = prepared.held(self.time, &standing.discretes);
         let motion = prepared.motion(&self.setup.parameters, &signals, self.plan)?;
+        if let Some(began) = before.filter(|_| !prepared.histories.is_empty()) {
+            motion.set_piece(began, self.time);
+        }
         let mut outputs = vec![0.0; prepared.system.outputs.len()];
         if !motion.outputs(self.time, &standing.states, &mut outputs)
             && let Some(fault) = motion.fault()

@@ -1,7 +1,9 @@
 //! Inputs that are constant between events: discrete variables, and the offsets of elements with modes.
 
 use crate::inputs::expressions::Inputs;
+use crate::inputs::history::History;
 use crate::inputs::signals::{Corner, Side, Signals};
+use std::sync::Arc;
 
 /// A held input.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +22,8 @@ pub(crate) struct Held<'a> {
     /// The instant of the last event.
     pub at: f64,
     pub held: Vec<HeldInput>,
+    /// The histories of delayed signals.
+    pub histories: &'a [Arc<History>],
 }
 
 impl Held<'_> {
@@ -44,6 +48,21 @@ impl Signals for Held<'_> {
 
     fn corners(&self, from: f64, to: f64) -> Vec<Corner> {
         let mut corners = self.inputs.corners(from, to);
+        if !self.histories.is_empty() {
+            let mut times: Vec<f64> = self
+                .histories
+                .iter()
+                .flat_map(|history| history.corners(from, to))
+                .collect();
+            times.retain(|time| corners.iter().all(|corner| corner.time != *time));
+            times.sort_by(f64::total_cmp);
+            times.dedup();
+            corners.extend(times.into_iter().map(|time| Corner {
+                time,
+                steps: self.inputs.steps(time),
+            }));
+            corners.sort_by(|one, other| one.time.total_cmp(&other.time));
+        }
         for corner in &mut corners {
             corner.steps.retain(|(input, _)| !self.is_held(*input));
         }

@@ -1,12 +1,14 @@
 //! The combinations encountered in a run; the equations of each are derived once and stored.
 
 use crate::inputs::given::Signal;
+use crate::inputs::history::History;
 use crate::switching::prepared::{Prepared, Sizes};
 use lgm_equations::Options;
 use lgm_equations::switching::Events;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The equations of a combination, or the diagnostics that replace them.
 type Known = Result<Rc<Prepared>, Rc<Vec<Diagnostic>>>;
@@ -21,6 +23,8 @@ pub(crate) struct Combinations<'l> {
     known: FxHashMap<Vec<usize>, Known>,
     sizes: Sizes,
     impulses: Sizes,
+    /// The histories of delayed signals, shared by all combinations.
+    pub histories: Vec<Arc<History>>,
 }
 
 impl<'l> Combinations<'l> {
@@ -30,8 +34,10 @@ impl<'l> Combinations<'l> {
         parameters: Vec<f64>,
         tables: &'l [Option<Signal>],
         whole: (f64, f64),
+        histories: Vec<Arc<History>>,
     ) -> Combinations<'l> {
         Combinations {
+            histories,
             events,
             options,
             parameters,
@@ -60,6 +66,7 @@ impl<'l> Combinations<'l> {
                     made,
                     &discretes,
                     (self.sizes.clone(), self.impulses.clone()),
+                    self.histories.clone(),
                     settings,
                 )))
             }

@@ -10,6 +10,7 @@ mod columns;
 mod course;
 mod follow;
 pub(crate) mod held;
+mod histories;
 mod instant;
 mod library;
 mod prepared;

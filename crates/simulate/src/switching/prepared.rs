@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::inputs::expressions::Inputs;
 use crate::inputs::given::Signal;
+use crate::inputs::history::History;
 use crate::inputs::signals::{Side, Signals};
 use crate::motion::scales::Scales;
 use crate::motion::{Motion, symbols_behind};
@@ -49,6 +50,9 @@ pub(crate) struct Prepared {
     /// The inputs of the offsets, and of discrete variables.
     pub offsets: Vec<usize>,
     pub discretes: Vec<usize>,
+    /// The values before delays, and their histories.
+    pub delayed: Kernel,
+    pub histories: Vec<Arc<History>>,
     states: FxHashMap<Arc<str>, usize>,
     storage: FxHashMap<Arc<str>, usize>,
     /// The scales of the states, after a part of a run has found them.
@@ -139,6 +143,7 @@ impl Prepared {
         made: InModes,
         discretes: &[usize],
         (sizes, impulses): (Sizes, Sizes),
+        histories: Vec<Arc<History>>,
         (parameters, tables, (start, stop)): (&[f64], &[Option<Signal>], (f64, f64)),
     ) -> Prepared {
         let InModes {
@@ -177,6 +182,13 @@ impl Prepared {
         let offsets: Vec<usize> = offsets.collect();
         let mut own = tables.to_vec();
         own.resize(system.inputs.len(), None);
+        for (delay, history) in combination.model.switching.delays.iter().zip(&histories) {
+            let input = place(delay.symbol).expect("invariant: the inputs of a model are inputs of its equations");
+            own[input] = Some(Signal::Delayed(history.clone()));
+        }
+        let delayed: Vec<ExprId> = (combination.delayed.iter())
+            .map(|output| watched[output - combination.shown])
+            .collect();
         let free = (0..roots.len()).filter(|at| combination.free.contains(&margins.outputs[*at]));
         let timed: Vec<(usize, ExprId, f64)> = free.map(|at| (at, roots[at], margins.zeros[at])).collect();
         let instants = of_time(&system, &timed, &[discretes, &offsets].concat(), &own);
@@ -207,6 +219,8 @@ impl Prepared {
             moving: moving(&system, &watched),
             offsets,
             discretes: discretes.to_vec(),
+            delayed: expression(&system.exprs, &delayed, &layout, &options),
+            histories,
             longest,
             looks,
             instants: Instants::new(instants, parameters, (start, stop)),
@@ -308,6 +322,7 @@ impl Prepared {
             inputs: &self.inputs,
             at: time,
             held: discretes.chain(offsets).map(fixed).collect(),
+            histories: &self.histories,
         }
     }
 

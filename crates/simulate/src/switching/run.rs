@@ -62,6 +62,7 @@ impl Course<'_> {
         let modes = switching.first_modes();
         let starts = starts(self.setup, self.plan)?;
         let discretes = discrete_starts(self.setup);
+        self.begin_histories(&modes, &starts, &discretes)?;
         let (mut standing, energy) = match self.plan.from_equilibrium {
             true => {
                 let standing = self.at_rest(modes, &starts, &discretes)?;
@@ -134,7 +135,8 @@ impl Course<'_> {
     /// Continues from event to event, until the stop.
     fn go_on(&mut self, mut standing: Standing, first: Option<f64>) -> Result<(), Failure> {
         loop {
-            let until = self.next_instant().min(self.plan.stop);
+            let (known, next) = (self.known_until(), self.next_instant());
+            let until = next.min(self.plan.stop).min(known);
             let began = self.time;
             let end = self.part(&standing, until)?;
             (self.time, self.row) = (end.0, end.1);
@@ -148,13 +150,19 @@ impl Course<'_> {
             }
             self.mind_accumulation()?;
             standing = arrived;
-            self.event_row(&standing)?;
+            let steps = known.is_finite() && !standing.prepared.inputs.steps(self.time).is_empty();
+            let is_quiet = self.is_quiet((known, next), steps);
+            if !is_quiet {
+                self.event_row(&standing, Some(began))?;
+            }
             self.supplied = 0.0;
             let before = standing.energy();
             standing = self.happen(standing)?;
             let lost = before.zip(standing.energy());
             self.report_events(lost.map(|energies| self.lost(energies)));
-            self.event_row(&standing)?;
+            if !is_quiet {
+                self.event_row(&standing, None)?;
+            }
         }
     }
 
@@ -210,7 +218,8 @@ impl Course<'_> {
                 0 => until - self.time,
                 parts => (until - self.time).min((self.time - self.plan.start) / parts as f64),
             },
-            is_event: self.next_instant() <= until,
+            // Delayed values may jump where they become known.
+            is_event: self.next_instant() <= until || !prepared.histories.is_empty(),
             row: self.row,
             corners: &prepared.margin_corners,
             instants: (&prepared.instants, &held),
@@ -223,11 +232,13 @@ impl Course<'_> {
             scales: prepared.scales.take(),
             output_errors: std::mem::take(&mut self.output_errors),
             powers: prepared.powers.as_ref(),
+            delayed: (!prepared.histories.is_empty()).then_some((&prepared.delayed, &prepared.histories[..])),
         };
         let motion = prepared.motion(&self.setup.parameters, &signals, self.plan)?;
         let mut columns = Columns::new(&mut *self.sink, self.setup.first.0, &prepared, &motion);
         let simulator = prepared.simulator();
         let parameters = &self.setup.parameters[..];
+        prepared.histories.iter().for_each(|history| history.forget(self.time));
         let end = simulator.run_part((parameters, &signals), self.plan, part, &mut columns, self.progress)?;
         prepared.scales.replace(Some(end.scales));
         self.output_errors = end.output_errors;

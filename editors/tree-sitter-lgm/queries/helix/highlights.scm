@@ -86,7 +86,7 @@
 ((call function: (identifier) @function.builtin)
   (#any-of? @function.builtin
     "across" "through" "effort" "flow" "power" "energy" "displacement" "velocity" "force" "shear" "moment"
-    "der" "int" "before" "sin" "cos" "tan" "asin" "acos" "atan" "atan2" "sinh" "cosh" "tanh" "asinh" "exp" "log" "sqrt"
+    "der" "int" "before" "delay" "sin" "cos" "tan" "asin" "acos" "atan" "atan2" "sinh" "cosh" "tanh" "asinh" "exp" "log" "sqrt"
     "log10" "abs" "sign" "min" "max" "mod" "round" "floor" "step" "pulse" "square" "sawtooth" "trapezoid" "ramp" "csv"
     "transpose" "diag" "identity"))
 (over function: (identifier) @function)

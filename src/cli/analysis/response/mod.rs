@@ -89,7 +89,9 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
 
 /// Compiles the requested models.
 fn compiled(arguments: &Arguments) -> Result<(Vec<Case>, Vec<Compiled>), Outcome> {
-    let cases = cases(&arguments.model, &arguments.sweep)?;
+    let mut model = arguments.model.clone();
+    model.model = model.model.with_open_delays();
+    let cases = cases(&model, &arguments.sweep)?;
     let mut compiled = Vec::with_capacity(cases.len());
     for case in &cases {
         let asked = case.model.ask(arguments.is_factored(), |system, diagnostics| {

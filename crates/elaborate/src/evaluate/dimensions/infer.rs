@@ -3,7 +3,7 @@
 use crate::context::values::{DimId, decimal};
 use crate::context::{EnvId, GraphPart, Origin, Place, ValueSlot, pair};
 use crate::evaluate::Evaluator;
-use crate::function_table::MEASURES;
+use crate::function_table::{DELAY, MEASURES};
 use lgm_model::DomainId;
 use lgm_source::Span;
 use lgm_syntax::ast::{Expr, ExprKind, Name};
@@ -29,7 +29,7 @@ impl<'a> Evaluator<'a> {
                     .find(|width| *width > 1)
                     .unwrap_or(1)
             }
-            ExprKind::Call(name, arguments) if matches!(&*name.text, "int" | "der") => arguments
+            ExprKind::Call(name, arguments) if matches!(&*name.text, "int" | "der" | DELAY) => arguments
                 .first()
                 .map_or(1, |argument| self.width_of(&argument.value, place, depth + 1)),
             ExprKind::Call(name, arguments) if MEASURES.contains(&&*name.text) => match arguments.first() {
@@ -167,7 +167,7 @@ impl<'a> Evaluator<'a> {
                         let dim = self.dimension_of(argument, place, depth);
                         self.dims.times_seconds(dim, if &*name.text == "int" { 1 } else { -1 })
                     }
-                    "abs" | "floor" | "transpose" => self.dimension_of(argument, place, depth),
+                    "abs" | "floor" | "transpose" | DELAY => self.dimension_of(argument, place, depth),
                     "min" | "max" => self.first_known(arguments.iter().map(|entry| &entry.value), place, depth),
                     "sign" => DimId::NONE,
                     // These functions map pure numbers to pure numbers; an argument without a unit gives an unknown dimension.

@@ -35,6 +35,7 @@ impl Instant<'_, '_> {
             inputs: &prepared.inputs,
             at: self.time,
             held: held.collect(),
+            histories: &prepared.histories,
         }
     }
 
