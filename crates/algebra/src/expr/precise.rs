@@ -268,7 +268,8 @@ mod tests {
         let error = BigRational::new(BigInt::one(), BigInt::one() << 370u32);
         let log = |x| of(Function::Log, x);
         assert!((log("2.0") + log("3.0") - log("6.0")).abs() < error);
-        let quarter = of(Function::Atan, "0.5") + call(Function::Atan, &BigRational::new(1.into(), 3.into())).expect("a value");
+        let quarter =
+            of(Function::Atan, "0.5") + call(Function::Atan, &BigRational::new(1.into(), 3.into())).expect("a value");
         assert!((quarter * BigRational::from_integer(4.into()) - pi()).abs() < error);
         let power = exponential(&log("7.0")).expect("a value");
         assert!((power - number("7.0")).abs() < error);
