@@ -516,11 +516,11 @@ static int stick(lgm_run *run, const int found[], lgm_status *status) {
     return is_any && count_acting(run, combination_of(stuck), status) == 0;
 }
 
-/* Lets elements keep their former modes and stick, if no change acts then. */
-static lgm_status improve(lgm_run *run) {
+/* Lets elements keep their former modes (step 0) and stick (step 1), if no change acts then. */
+static lgm_status improve(lgm_run *run, int first_step) {
     lgm_events *const events = &run->events;
     lgm_status status = LGM_OK;
-    for (int step = 0; step < 2 && status == LGM_OK; step++) {
+    for (int step = first_step; step < 2 && status == LGM_OK; step++) {
         const int here = run->model.combination;
         real signs[LGM_ROOM(LGM_MARGINS)];
         real least[LGM_ROOM(LGM_MARGINS)];
@@ -551,11 +551,15 @@ lgm_status lgm_modes_settle(lgm_run *run) {
     forget_contacts(run);
     (void)memset(events->visited, 0, sizeof events->visited);
     events->visited[run->model.combination] = 1;
+    if (status == LGM_OK) {
+        status = improve(run, 1);
+        modes_of(run->model.combination, modes);
+    }
     for (int round = 0; round < MOST_ROUNDS && status == LGM_OK; round++) {
         int count = 0;
         const int others = find_acting(run, &count);
         if (count == 0) {
-            status = improve(run);
+            status = improve(run, 0);
             note_changes(run);
             return status;
         }

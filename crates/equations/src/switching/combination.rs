@@ -413,6 +413,7 @@ impl Events {
         let mut model = self.model.in_modes(modes).without_starts();
         let shown = model.outputs.len();
         let mut measures = model.measures.iter().map(|entry| (entry.1, entry.0)).collect();
+        redundant::hold(&mut model, &mut measures);
         let redundant = redundant::share(&mut model, &mut measures);
         let sides = FxHashMap::default();
         let free = FxHashSet::default();

@@ -43,6 +43,51 @@ pub(super) fn share(model: &mut Model, measures: &mut FxHashMap<Measure, SymbolI
     redundant
 }
 
+/// Lets dry friction that slides at rest, because others hold it, give the force up to which it sticks.
+pub(super) fn hold(model: &mut Model, measures: &mut FxHashMap<Measure, SymbolId>) {
+    for at in 0..model.switching.elements.len() {
+        let Some((port, held, law)) = held_law(model, measures, at) else {
+            continue;
+        };
+        let element = model.graph.ports[port.index()].element.index();
+        let slides = std::mem::replace(&mut model.graph.elements[element].law, held);
+        let elements = model.switching.elements.iter().map(|switched| switched.element);
+        let ports: Vec<PortId> = elements.filter_map(|element| only_port(model, element)).collect();
+        let found = relations(model, &ports, &mut Sampled::new(1)).unwrap_or_default();
+        let mut columns = found.iter().flat_map(|relation| &relation.1);
+        let rests = columns.any(|entry| column_port(entry.0).0 == port);
+        model.graph.elements[element].law = if rests { law } else { slides };
+    }
+}
+
+/// Returns the port of an element that slides, the law of the mode in which it sticks, and a law with the force at which
+/// it leaves that mode; `None` if this is the force while it slides.
+fn held_law(
+    model: &mut Model,
+    measures: &mut FxHashMap<Measure, SymbolId>,
+    at: usize,
+) -> Option<(PortId, Law, Law)> {
+    let switched = &model.switching.elements[at];
+    let port = only_port(model, switched.element)?;
+    let (variable, slides) = given(model, port)?;
+    let mut changes = switched.modes[switched.first].changes.iter();
+    let (held, condition) = changes.find_map(|change| {
+        let mode = &switched.modes[change.to];
+        let gives_other = matches!(mode.law, Law::Source { given, .. } if given != variable);
+        let mut back = mode.changes.iter();
+        let back = back.find(|back| gives_other && back.to == switched.first && back.sets.is_empty())?;
+        Some((mode.law.clone(), back.condition))
+    })?;
+    let symbol = measured(model, measures, port, variable);
+    let lgm_algebra::expr::Node::Symbol(symbol) = *model.exprs.node(symbol) else {
+        return None;
+    };
+    let value = Bound::of(&mut model.exprs, condition, symbol)?.value;
+    let given = variable;
+    let values = vec![value];
+    (value != slides).then_some((port, held, Law::Source { given, values }))
+}
+
 /// Returns the port of a one-port element, if its law in force gives a variable.
 fn only_port(model: &Model, element: ElementId) -> Option<PortId> {
     let element = &model.graph.elements[element.index()];

@@ -86,6 +86,7 @@ pub fn settle<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T:
         return Err(run.fault(modes, Unsettled::NoEquations));
     }
     run.begin(modes);
+    stick(run, modes)?;
     let mut one_by_one = false;
     // True if the combination in force is the solution of a linear complementarity problem.
     let mut is_solved = false;
