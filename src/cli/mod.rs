@@ -29,6 +29,7 @@ mod shell;
 mod simulate;
 mod table;
 mod times;
+mod watch;
 
 use crate::cli::analysis::one_port::{convert, thevenin};
 use crate::cli::analysis::{
@@ -55,6 +56,7 @@ struct Arguments {
 enum Command {
     New(new::Arguments),
     Check(check::Arguments),
+    Watch(watch::Arguments),
     Equations(equations::Arguments),
     Causality(causality::Arguments),
     Reduce(reduce::Arguments),
@@ -105,6 +107,7 @@ pub fn main_with(given: Vec<OsString>) -> u8 {
     let outcome = stack::deep(|| match arguments.command {
         Command::New(arguments) => new::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Watch(arguments) => watch::run(&arguments),
         Command::Equations(arguments) => equations::run(&arguments),
         Command::Causality(arguments) => causality::run(&arguments),
         Command::Reduce(arguments) => reduce::run(&arguments),

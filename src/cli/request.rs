@@ -256,6 +256,11 @@ impl ModelArguments {
         })
     }
 
+    /// Returns the path of the model; None for standard input.
+    pub(super) fn path(&self) -> Option<&std::path::Path> {
+        (!self.is_standard_input()).then_some(self.file.as_path())
+    }
+
     /// Returns true if the model is read from standard input.
     pub(super) fn is_standard_input(&self) -> bool {
         self.file.as_os_str() == "-"

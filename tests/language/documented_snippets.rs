@@ -66,7 +66,15 @@ fn diagnostics(text: &str) -> (Vec<Diagnostic>, String) {
 const NONLINEAR: [&str; 2] = ["Pendulum", "Fan"];
 
 /// Linear lumped models.
-const LINEAR: [&str; 6] = ["Oscillator", "Lever", "Line", "VectorPair", "SpeedLoop", "SteelBar"];
+const LINEAR: [&str; 7] = [
+    "Oscillator",
+    "Lever",
+    "Line",
+    "VectorPair",
+    "SpeedLoop",
+    "SteelBar",
+    "Late",
+];
 
 #[test]
 fn every_snippet_is_in_one_of_the_lists() {

@@ -13,4 +13,5 @@ mod mutated;
 mod ordinary_slips;
 mod robustness;
 mod syntax_errors;
+mod tables;
 mod wrong_models;

@@ -15,3 +15,4 @@ mod printed;
 mod readme;
 mod sentences;
 mod snippets;
+mod watch;

@@ -42,6 +42,17 @@ pub(crate) fn exact_form(system: &StateSystem) -> Option<LinearForm<BigRational>
 
 /// Returns numeric A..F. For a nonlinear system, or a linear one without numeric matrices, the error states that `property` is unavailable.
 pub fn numeric_form<'a>(system: &'a StateSystem, property: &str) -> Result<&'a LinearForm<f64>, Box<Diagnostic>> {
+    if let Some(delay) = system.events.delays.iter().find(|delay| delay.output.is_none()) {
+        let name = &system.exprs.symbol_info(delay.symbol).name;
+        let message = format!(
+            "`{}` has no {property} with a finite number of states: it contains `{name}`",
+            system.model
+        );
+        let fault = Diagnostic::error(Code::LGM0725, message);
+        return Err(Box::new(fault.help(
+            "approximate delays with `--pade 4`, or with `PadeDelay` of `import signals;`",
+        )));
+    }
     if let Some(form) = system.matrices.numeric.as_ref().filter(|_| system.equations.linear) {
         return Ok(form);
     }

@@ -26,7 +26,8 @@ pub fn package(
     target: Target,
     options: &CodeOptions,
 ) -> Result<Package, Diagnostic> {
-    if let Some(delay) = switched.and_then(|(events, _)| events.model().switching.delays.first()) {
+    let delay = switched.and_then(|(events, _)| events.model().switching.delays.first());
+    if let Some(delay) = delay.filter(|_| !matches!(target, Target::Latex | Target::Json)) {
         return Err(without_history(delay));
     }
     let origin = Origin {

@@ -16,6 +16,7 @@ use lgm_elaborate::Settings;
 use lgm_emit::code::{CodeOptions, Package, Target};
 use lgm_equations::{Options, StateSystem};
 use lgm_model::Model;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use lgm_source::{SourceId, SourceMap, Sources};
 use std::path::{Path, PathBuf};
@@ -227,12 +228,17 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// If the equations are singular with these numbers.
+    /// If the equations are singular with these numbers, or contain delays, which no numbers represent.
     pub fn numbers(&self) -> Result<&StateSystem, Faults> {
         let make = |options: &mut Options| {
             (options.symbolic, options.numeric, options.shows_matrices) = (false, true, true);
         };
-        system_of(self.numbers.get_or_init(|| self.asked(false, make)))
+        let compilation = self.numbers.get_or_init(|| self.asked(false, make));
+        let system = system_of(compilation)?;
+        match system.events.delays.is_empty() {
+            true => Ok(system),
+            false => Err(faults(compilation, vec![with_delays(system)])),
+        }
     }
 
     /// Returns the equations for linear analyses: between events, and without nonlinear outputs.
@@ -448,6 +454,15 @@ fn sound(compilation: &Compilation) -> Result<(), Faults> {
 fn system_of(compilation: &Compilation) -> Result<&StateSystem, Faults> {
     let found = compilation.system();
     found.ok_or_else(|| faults(compilation, compilation.diagnostics_of_model()))
+}
+
+fn with_delays(system: &StateSystem) -> Diagnostic {
+    let message = format!(
+        "the equations of `{}` contain delays, which have no finite number of states",
+        system.model
+    );
+    let help = "approximate them with `PadeDelay` of `import signals;`";
+    Diagnostic::error(Code::LGM0725, message).help(help)
 }
 
 fn faults(compilation: &Compilation, diagnostics: Vec<Diagnostic>) -> Faults {

@@ -7,6 +7,7 @@ use lgm_model::blame::{label_parameters, shown};
 use lgm_model::{ElementId, Law, Matrix, StorageForm};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
+use lgm_syntax::ast::Item;
 use num_traits::Zero;
 
 impl<'a> LawReader<'_, 'a> {
@@ -95,6 +96,21 @@ impl<'a> LawReader<'_, 'a> {
         Some(())
     }
 
+    /// Returns the description of a parameter of the element's definition that names another element for values that it excludes:
+    /// "- `k`: coupling factor, below 1; for 1, use `TightlyCoupledInductors`".
+    fn documented_alternative(&self, id: ElementId) -> Option<String> {
+        let element = &self.graph.model.graph.elements[id.index()];
+        let item = self.program.definition(&element.kind, element.law_span.source)?;
+        let Item::Element(definition) = self.program.item(item) else {
+            return None;
+        };
+        let lines = definition.doc.iter().flat_map(|doc| doc.lines());
+        let found = lines
+            .filter_map(|line| line.trim().strip_prefix("- "))
+            .find(|line| line.contains("use `"))?;
+        Some(format!("{found} (`lgm explain {}`)", element.kind))
+    }
+
     fn check_regular(&mut self, id: ElementId, value: &Matrix) -> Option<()> {
         // Many instances with one value are checked once.
         if value.rows == 1
@@ -130,6 +146,8 @@ impl<'a> LawReader<'_, 'a> {
                     )
                 }
             };
+            let help = self.documented_alternative(id).unwrap_or(help);
+            let exprs = &self.arena.exprs;
             let diagnostic = Diagnostic::error(Code::LGM0412, message).label(span, words).help(help);
             let diagnostic = label_parameters(&self.graph.model.parameters, exprs, diagnostic, &value.entries);
             self.report(diagnostic);

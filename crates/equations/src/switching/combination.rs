@@ -272,6 +272,18 @@ impl Watching {
         Some((name, self.model.exprs.symbol(symbol)))
     }
 
+    /// Adds the across variables of nodes: velocities of displacements are states named after their nodes.
+    fn velocities(&mut self, storage: &mut Vec<(Arc<str>, usize)>) {
+        if self.model.integrals.is_empty() {
+            return;
+        }
+        for node in 0..self.model.graph.nodes.len() as u32 {
+            if let Some((name, value)) = self.velocity(NodeId(node)) {
+                storage.push((name.into(), self.output(value)));
+            }
+        }
+    }
+
     /// Returns the co-energy and the energy variables of all storage ports, as outputs; `None` if energy is not half of their product.
     fn energy(&mut self) -> Option<Vec<(usize, usize)>> {
         let mut pairs = Vec::new();
@@ -484,14 +496,7 @@ impl Events {
                 storage.push((name.into(), watching.output(value)));
             }
         }
-        if !self.model.integrals.is_empty() {
-            // Velocities of displacements are states named after their nodes.
-            for node in 0..self.model.graph.nodes.len() as u32 {
-                if let Some((name, value)) = watching.velocity(NodeId(node)) {
-                    storage.push((name.into(), watching.output(value)));
-                }
-            }
-        }
+        watching.velocities(&mut storage);
         let energy = watching.energy();
         let switched: Vec<ElementId> = switching.elements.iter().map(|switched| switched.element).collect();
         let power = (self.watches_powers() && energy.is_some()).then(|| watching.power(&switched));

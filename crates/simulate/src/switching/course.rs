@@ -5,7 +5,7 @@ use crate::plan::{Plan, Progress, Sink, Summary};
 use crate::run::balance::Balance;
 use crate::run::output_errors::OutputErrors;
 use crate::switching::columns::Columns;
-use crate::switching::histories::histories;
+use crate::switching::delays::histories;
 use crate::switching::instant::standing::{Before, Standing};
 use crate::switching::instant::transition::Instant;
 use crate::switching::library::Combinations;

@@ -4,10 +4,7 @@
 //! steps).
 
 use crate::failure::{Failure, FailureKind};
-use crate::inputs::history::History;
 use crate::switching::course::Course;
-use crate::switching::setup::Switched;
-use crate::switching::starts::parameter_values;
 use lgm_model::switching::Delay;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
@@ -19,17 +16,6 @@ const MOST_SWEEPS: usize = 200;
 
 /// Values before the start that change by less than this fraction have converged.
 const SETTLED: f64 = 1e-14;
-
-/// Returns an empty history for each delay, with the time at these parameters.
-pub(super) fn histories(setup: &Switched<'_>) -> Vec<Arc<History>> {
-    let values = parameter_values(setup);
-    let model = setup.events.model();
-    let time = |delay: &Delay| {
-        let found = (model.exprs).evaluate_unchecked(&[delay.time.0], &|symbol| values.get(&symbol).copied());
-        Arc::new(History::new(found[0]))
-    };
-    model.switching.delays.iter().map(time).collect()
-}
 
 impl Course<'_> {
     /// Returns the instant up to which delayed values are known.

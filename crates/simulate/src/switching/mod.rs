@@ -8,6 +8,7 @@
 
 mod columns;
 mod course;
+mod delays;
 mod follow;
 pub(crate) mod held;
 mod histories;

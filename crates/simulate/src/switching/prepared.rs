@@ -135,6 +135,36 @@ fn with_parts(system: &StateSystem, margins: &[ExprId], inside: &Inside, layout:
     expression(&system.exprs, &all, layout, &KernelOptions::default())
 }
 
+/// Gives delayed signals their histories, and returns the values before the delays.
+fn delayed(
+    combination: &Combination,
+    watched: &[ExprId],
+    (system, histories): (&StateSystem, &[Arc<History>]),
+    signals: &mut [Option<Signal>],
+) -> Vec<ExprId> {
+    for (delay, history) in combination.model.switching.delays.iter().zip(histories) {
+        let input = system.inputs.iter().position(|input| input.symbol == delay.symbol);
+        let input = input.expect("invariant: the inputs of a model are inputs of its equations");
+        signals[input] = Some(Signal::Delayed(history.clone()));
+    }
+    let outputs = combination.delayed.iter();
+    outputs.map(|output| watched[output - combination.shown]).collect()
+}
+
+/// Returns energies and powers to integrate, if the energy balance is requested.
+fn powers(combination: &Combination, watched: &[ExprId], system: &StateSystem, layout: &Layout) -> Option<Powers> {
+    let powers = combination.power.as_ref().zip(combination.energy.as_ref());
+    powers.map(|((sources, dissipators), storage)| {
+        let pairs = sources.iter().chain(dissipators).chain(storage);
+        let outputs = pairs.flat_map(|pair| [pair.0, pair.1]);
+        let roots: Vec<_> = outputs.map(|output| watched[output - combination.shown]).collect();
+        Powers {
+            kernel: expression(&system.exprs, &roots, layout, &KernelOptions::default()),
+            counts: (sources.len(), dissipators.len()),
+        }
+    })
+}
+
 impl Prepared {
     /// Compiles the equations of a combination. Tables replace declared inputs; `discretes` are the inputs of discrete
     /// variables in the model.
@@ -182,13 +212,7 @@ impl Prepared {
         let offsets: Vec<usize> = offsets.collect();
         let mut own = tables.to_vec();
         own.resize(system.inputs.len(), None);
-        for (delay, history) in combination.model.switching.delays.iter().zip(&histories) {
-            let input = place(delay.symbol).expect("invariant: the inputs of a model are inputs of its equations");
-            own[input] = Some(Signal::Delayed(history.clone()));
-        }
-        let delayed: Vec<ExprId> = (combination.delayed.iter())
-            .map(|output| watched[output - combination.shown])
-            .collect();
+        let delayed = delayed(&combination, &watched, (&system, &histories), &mut own);
         let free = (0..roots.len()).filter(|at| combination.free.contains(&margins.outputs[*at]));
         let timed: Vec<(usize, ExprId, f64)> = free.map(|at| (at, roots[at], margins.zeros[at])).collect();
         let instants = of_time(&system, &timed, &[discretes, &offsets].concat(), &own);
@@ -204,18 +228,8 @@ impl Prepared {
         let fastest = fastest.max(inputs.frequency(start, stop));
         let longest = longest.min(longest_step(fastest));
         let looks = simulator.all_looks(parameters, &inputs, (start, stop));
-        let powers = combination.power.as_ref().zip(combination.energy.as_ref());
-        let powers = powers.map(|((sources, dissipators), storage)| {
-            let pairs = sources.iter().chain(dissipators).chain(storage);
-            let outputs = pairs.flat_map(|pair| [pair.0, pair.1]);
-            let roots: Vec<_> = outputs.map(|output| watched[output - combination.shown]).collect();
-            Powers {
-                kernel: expression(&system.exprs, &roots, &layout, &options),
-                counts: (sources.len(), dissipators.len()),
-            }
-        });
         Prepared {
-            powers,
+            powers: powers(&combination, &watched, &system, &layout),
             moving: moving(&system, &watched),
             offsets,
             discretes: discretes.to_vec(),
