@@ -8,7 +8,7 @@ use lgm_analysis::{LinearizeRequest, linearize};
 use lgm_elaborate::analysis::Analysis;
 use lgm_elaborate::{Program, Settings};
 use lgm_equations::bond::{self, BondGraph};
-use lgm_equations::switching::Events;
+use lgm_equations::switching::{Events, Made};
 use lgm_equations::{Options, StateRequest, StateSystem};
 use lgm_explain::CausalityReport;
 use lgm_explain::derivation::{Derivation, DerivationSource, VectorDerivation, derivation, vector_derivation};
@@ -17,7 +17,7 @@ use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors, in_source_order};
 use lgm_source::{SourceId, SourceMap, Sources, stack};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The options of one compilation.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +66,8 @@ struct Formulated {
 #[derive(Clone, Debug, Default)]
 struct Flat {
     elaborated: OnceLock<Stage<Model>>,
-    events: OnceLock<Events>,
+    /// The model as written, from which the equations of other modes are formulated.
+    written: OnceLock<Model>,
     known: OnceLock<Option<Model>>,
     graph: OnceLock<Option<BondGraph>>,
 }
@@ -83,6 +84,8 @@ pub struct Compilation {
     program: Arc<Program>,
     loading: Vec<Diagnostic>,
     flat: Arc<Flat>,
+    /// The equations that the search for the first modes formulated.
+    first: Mutex<Option<Made>>,
     formulated: OnceLock<Stage<Formulated>>,
     verified: OnceLock<Vec<Diagnostic>>,
     linearized: OnceLock<Stage<StateSystem>>,
@@ -128,6 +131,7 @@ impl Compilation {
             program,
             loading,
             flat: Arc::default(),
+            first: Mutex::default(),
             formulated: OnceLock::new(),
             verified: OnceLock::new(),
             linearized: OnceLock::new(),
@@ -389,8 +393,8 @@ impl Compilation {
         let whole = || {
             let formulated = formulated?.value?;
             let elaborated = flat.elaborated.into_inner()?.value;
-            let events = flat.events.into_inner();
-            let switched = events.map(|events| (events, self.request.equations.clone()));
+            let written = flat.written.into_inner();
+            let switched = written.map(|model| (Events::new(&model), self.request.equations.clone()));
             let system = match self.request.linearize {
                 None => formulated.system,
                 Some(_) => linearized?.value?,
@@ -432,26 +436,19 @@ impl Compilation {
 
     /// Returns the model in modes that have equations: the modes in the text or, if these contradict each other, the nearest other modes.
     fn in_first_modes(&self, model: Model) -> Model {
-        let written = !self.request.settings.modes.is_empty();
-        if model.switching.elements.is_empty() || written {
-            return lgm_equations::switching::shared(self.keep_events(model));
+        if !model.switching.is_empty() {
+            self.flat.written.get_or_init(|| model.clone());
         }
-        let chosen = lgm_equations::switching::first_modes(&model, &self.request.equations);
-        match chosen {
-            Some(chosen) => {
-                self.keep_events(model);
-                chosen
-            }
-            None => self.keep_events(model),
+        if model.switching.elements.is_empty() || !self.request.settings.modes.is_empty() {
+            return lgm_equations::switching::shared(model);
         }
+        let (model, made) = lgm_equations::switching::first_modes(model, &self.request.equations);
+        *self.first() = Some(made);
+        model
     }
 
-    /// Keeps the model as written, from which the equations of other modes are formulated.
-    fn keep_events(&self, model: Model) -> Model {
-        if !model.switching.is_empty() {
-            self.flat.events.get_or_init(|| Events::new(&model));
-        }
-        model
+    fn first(&self) -> MutexGuard<'_, Option<Made>> {
+        self.first.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn formulated_stage(&self) -> &Stage<Formulated> {
@@ -459,8 +456,9 @@ impl Compilation {
             let (Some(model), Some(graph), false) = (self.model(), self.bond_graph(), self.is_cancelled()) else {
                 return Stage::skipped();
             };
-            let (found, mut diagnostics) =
-                stack::deep(|| lgm_equations::formulate_with_time(model, graph, &self.request.equations));
+            let formulate = || lgm_equations::formulate_with_time(model, graph, &self.request.equations);
+            let first = self.first().take();
+            let (found, mut diagnostics) = first.unwrap_or_else(|| stack::deep(formulate));
             if !has_errors(&diagnostics) {
                 diagnostics.extend(stack::deep(|| lgm_equations::causality::locked(model, graph)));
             }

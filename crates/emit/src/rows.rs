@@ -14,8 +14,6 @@ use std::io::{self, Write};
 /// The columns of a trajectory after `time`: the outputs, then the states.
 #[derive(Clone, Debug)]
 pub struct Columns {
-    /// The model's name.
-    pub model: String,
     /// The columns of all outputs.
     pub outputs: Vec<Quantity>,
     /// The columns of the states with the state of each. A state and an equal output of the same name share one column. If an
@@ -45,7 +43,6 @@ impl Columns {
             Some((at, Quantity { name, unit, span }))
         });
         Columns {
-            model: system.model.to_string(),
             outputs: system.outputs.clone(),
             states: states.collect(),
         }

@@ -6,7 +6,7 @@ use lgm_algebra::RationalFunctions;
 use lgm_source::cancellation::Cancellation;
 
 /// The requested equations.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
     /// The choice of states.
     pub states: StateRequest,

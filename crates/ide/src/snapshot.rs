@@ -12,7 +12,7 @@ use lgm_source::cancellation::Cancellation;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::{SourceId, SourceMap, Sources};
 use loops::Loop;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
 use storage::{Storages, declared_at};
 
@@ -147,12 +147,6 @@ impl Snapshot {
     /// Returns the root text.
     pub fn root(&self) -> SourceId {
         self.compilation.root()
-    }
-
-    /// Returns the text that was read from a path.
-    pub fn source_of(&self, path: &Path) -> Option<SourceId> {
-        let is_it = |entry: &(SourceId, &lgm_source::Source)| entry.1.path.as_deref() == Some(path);
-        self.map().iter().find(is_it).map(|entry| entry.0)
     }
 
     /// Returns the underlying compilation, for callers that need a stage.

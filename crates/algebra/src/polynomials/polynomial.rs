@@ -104,15 +104,6 @@ impl Polynomial {
         }
     }
 
-    /// Returns the sum of terms, given as products of powers with their coefficients.
-    pub fn from_terms(terms: impl IntoIterator<Item = (Vec<(Variable, u32)>, BigInt)>) -> Polynomial {
-        let list: Vec<Polynomial> = terms
-            .into_iter()
-            .map(|(factors, coefficient)| Polynomial::monomial(&factors).scale(&Integer::from(coefficient)))
-            .collect();
-        Polynomial::sum(&list)
-    }
-
     /// Returns the sum of a list, by halves, so that no term is moved more than log(list) times.
     pub fn sum(list: &[Polynomial]) -> Polynomial {
         match list {
@@ -220,14 +211,6 @@ impl Polynomial {
             }
         }
         degrees
-    }
-
-    /// Returns the greatest sum of exponents in a term.
-    pub fn total_degree(&self) -> u32 {
-        (0..self.term_count())
-            .map(|term| self.factors(term).iter().map(|factor| factor.1).sum())
-            .max()
-            .unwrap_or(0)
     }
 
     /// Returns true if all exponents are below 2^14, so that a product of two such polynomials is safe.

@@ -71,15 +71,6 @@ impl RationalFunction {
         ))
     }
 
-    /// Returns the value over the rational numbers; `None` if the denominator vanishes.
-    pub fn evaluate(&self, value: impl Fn(Variable) -> BigRational) -> Option<BigRational> {
-        let denominator = self.denominator.evaluate(&value);
-        if denominator.is_zero() {
-            return None;
-        }
-        Some(self.numerator.evaluate(&value) / denominator)
-    }
-
     /// Returns the value over the prime field; `None` if the denominator vanishes.
     pub fn evaluate_prime(&self, value: impl Fn(Variable) -> u64) -> Option<u64> {
         let denominator = self.denominator.evaluate_prime(&value);

@@ -112,16 +112,6 @@ impl RationalFunctions {
         result
     }
 
-    /// Returns the derivative with respect to one variable; kernels are treated as independent of it.
-    pub fn derivative(&mut self, f: &RationalFunction, variable: Variable) -> RationalFunction {
-        let by_numerator = RationalFunction::from(f.numerator.derivative(variable));
-        let by_denominator = RationalFunction::from(f.denominator.derivative(variable));
-        let second = self.mul(f, &by_denominator);
-        let top = self.sub(&by_numerator, &second);
-        let bottom = RationalFunction::from(f.denominator.clone());
-        self.div(&top, &bottom)
-    }
-
     /// Returns true if a variable with a relation occurs.
     pub(crate) fn mentions_relations(&self, f: &RationalFunction) -> bool {
         self.kernels.has_relations()

@@ -7,7 +7,7 @@ use crate::{MatrixOptions, json, latex};
 
 /// The rules for file names: any letters and digits.
 const RULES: Rules = Rules {
-    reserved: &[],
+    reserved: "",
     ignores_case: true,
     snake: false,
 };

@@ -6,8 +6,8 @@ use rustc_hash::FxHashSet;
 /// The reserved names of a language.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Words that are not names.
-    pub(crate) reserved: &'static [&'static str],
+    /// Words that are not names, with spaces between them.
+    pub(crate) reserved: &'static str,
     /// True if names that differ only in case are equal.
     pub(crate) ignores_case: bool,
     /// True if names are written in lower case, with words joined by `_`.
@@ -20,7 +20,7 @@ pub(crate) struct Scope {
     rules: Rules,
     taken: FxHashSet<String>,
     /// Words used by the files themselves; names equal to them are marked like reserved words.
-    words: &'static [&'static str],
+    words: &'static str,
 }
 
 impl Scope {
@@ -28,14 +28,14 @@ impl Scope {
         Scope {
             rules,
             taken: FxHashSet::default(),
-            words: &[],
+            words: "",
         }
     }
 
     /// Creates a scope in which the files themselves use these words.
-    pub(crate) fn beside(rules: Rules, words: &'static [&'static str]) -> Scope {
+    pub(crate) fn beside(rules: Rules, words: &'static str) -> Scope {
         let mut scope = Scope::new(rules);
-        words.iter().for_each(|word| scope.reserve(word));
+        words.split(' ').for_each(|word| scope.reserve(word));
         Scope { words, ..scope }
     }
 
@@ -56,7 +56,7 @@ impl Scope {
     /// already in use gets a number.
     pub(crate) fn name(&mut self, users: &str) -> String {
         let mut plain = legal(users, self.rules);
-        if self.words.contains(&plain.as_str()) {
+        if has_word(self.words, &plain) {
             plain.push('_');
         }
         let mut name = plain.clone();
@@ -93,10 +93,15 @@ pub(crate) fn legal(users: &str, rules: Rules) -> String {
     if name.is_empty() || name.starts_with(|letter: char| letter.is_ascii_digit()) {
         name.insert_str(0, if rules.snake { "n" } else { "n_" });
     }
-    if rules.reserved.contains(&name.as_str()) {
+    if has_word(rules.reserved, &name) {
         name.push('_');
     }
     name
+}
+
+/// Returns true if a list of words, with spaces between them, contains a word.
+fn has_word(list: &str, word: &str) -> bool {
+    list.split(' ').any(|other| other == word)
 }
 
 /// Removes line breaks from a text.
@@ -124,7 +129,7 @@ mod tests {
     use super::*;
 
     const RULES: Rules = Rules {
-        reserved: &["int", "while"],
+        reserved: "int while",
         ignores_case: false,
         snake: false,
     };

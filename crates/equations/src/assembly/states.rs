@@ -8,7 +8,7 @@ use lgm_algebra::{Field, FromExpression};
 use lgm_model::{Element, ElementId, Law, Model, PortId, StateChoice, StorageForm};
 
 /// The states requested by the user.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum StateRequest {
     /// Co-energy variables for linear-graph storage, p and q for bond storage.
     #[default]

@@ -95,11 +95,6 @@ impl<E: Clone + std::fmt::Debug> Elimination<E> {
         &self.holders[column as usize]
     }
 
-    /// Returns the number of active rows that contain a column.
-    pub fn count(&mut self, column: u32) -> usize {
-        self.candidates(column).len()
-    }
-
     /// Returns the cost of eliminating the column: the number of visited entries in the other rows; `None` if no active row contains it.
     pub fn cost<F: Field<Element = E>>(&mut self, field: &F, column: u32) -> Option<usize> {
         let row = self.best_row(field, column)?;

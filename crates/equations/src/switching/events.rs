@@ -1,5 +1,6 @@
 //! The effects of events in all modes: values in terms of the symbols held at the instant.
 
+use super::combination::InModes;
 use crate::assembly::states::StateRequest;
 use crate::bond;
 use crate::formulation::frame::storage_state_name;
@@ -11,7 +12,13 @@ use lgm_model::{Dissipator, Element, Law, Matrix, Measure, Model, PortId, Variab
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock};
+
+/// The equations of a combination of modes; or the diagnostics that explain why it has none.
+pub type Formulated = Result<Arc<InModes>, Arc<Vec<Diagnostic>>>;
+
+/// The combinations of modes that were formulated so far with each options. Each is formulated once.
+type Table = FxHashMap<(Options, Vec<usize>), Arc<OnceLock<Formulated>>>;
 
 /// A prepared model with events: every variable that events use has a symbol, and values of blocks are over symbols that hold them.
 #[derive(Clone, Debug)]
@@ -26,6 +33,8 @@ pub struct Events {
     watches_powers: bool,
     /// The initial values of states that no element with modes ties to others, by name.
     apart: FxHashMap<Arc<str>, ExprId>,
+    /// Clones share the combinations.
+    pub(super) formulated: Arc<Mutex<Table>>,
 }
 
 impl Events {
@@ -37,6 +46,7 @@ impl Events {
             held: Vec::new(),
             watches_powers: false,
             apart: FxHashMap::default(),
+            formulated: Arc::default(),
         };
         events.apart = starts_apart(&mut events.model);
         let mut known = FxHashMap::default();
@@ -52,6 +62,7 @@ impl Events {
     pub fn watching_powers(self) -> Events {
         Events {
             watches_powers: true,
+            formulated: Arc::default(),
             ..self
         }
     }

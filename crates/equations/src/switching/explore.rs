@@ -52,7 +52,8 @@ pub fn explore(model: &Model, options: &Options, most: usize) -> Explored {
     let mut waiting: VecDeque<(Vec<usize>, Option<Rc<Ways>>)> = VecDeque::from([(first, None)]);
     let mut combinations = Vec::new();
     while let Some((modes, before)) = waiting.pop_front().filter(|_| combinations.len() < most) {
-        let (made, diagnostics) = events.formulate(&modes, options);
+        let found = events.formulate(&modes, options);
+        let made = found.as_ref().ok();
         let named = elements.iter().zip(&modes).map(|(element, mode)| {
             let name: Arc<str> = model.element_name(element.element).into();
             (name, element.modes[*mode].name.clone())
@@ -60,9 +61,9 @@ pub fn explore(model: &Model, options: &Options, most: usize) -> Explored {
         let dependent = made.iter().flat_map(|made| &made.system.dependent);
         combinations.push(ExploredModes {
             modes: named.collect(),
-            order: made.as_ref().map(|made| made.system.states.len()),
+            order: made.map(|made| made.system.states.len()),
             dependent: dependent.map(|dependent| dependent.element.to_string()).collect(),
-            conflict: made.is_none().then(|| {
+            conflict: found.as_ref().err().map(|diagnostics| {
                 let first = diagnostics.first();
                 first.map_or("it has no equations".to_string(), |first| first.message.clone())
             }),

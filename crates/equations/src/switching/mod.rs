@@ -14,10 +14,11 @@ mod explore;
 mod inside;
 mod nearest;
 mod redundant;
+mod watching;
 
 pub use combination::{Combination, InModes, Offset, PowerOutputs, WatchedBound, WatchedChange};
 pub use conditions::Condition;
-pub use events::Events;
+pub use events::{Events, Formulated};
 pub use explore::{Explored, ExploredModes, explore};
 pub use inside::Inside;
-pub use nearest::{first_modes, near, shared};
+pub use nearest::{Made, first_modes, near, shared};

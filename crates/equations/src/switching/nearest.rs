@@ -5,7 +5,8 @@ use crate::bond;
 use crate::options::Options;
 use crate::pipeline::time_inputs::formulate_with_time;
 use lgm_model::Model;
-use lgm_source::diagnostic::has_errors;
+use lgm_model::system::StateSystem;
+use lgm_source::diagnostic::{Diagnostic, has_errors};
 
 /// The maximum number of elements whose modes are changed in pairs during the search.
 const MOST_PAIRED: usize = 24;
@@ -41,17 +42,23 @@ pub fn shared(mut model: Model) -> Model {
     model
 }
 
-/// Returns the model in the nearest modes that have equations; `None` if the current modes have equations, or if no
-/// such modes are found. Initial values that contradict each other in these modes are omitted: a run then shares the
-/// stored quantities.
-pub fn first_modes(model: &Model, options: &Options) -> Option<Model> {
-    let has_equations = |model: &Model| {
-        let (made, diagnostics) = formulate_with_time(model, &bond::lower(model), options);
-        made.is_some() && !has_errors(&diagnostics)
+/// The equations of a model, or the diagnostics that explain why there are none.
+pub type Made = (Option<(StateSystem, Option<Model>)>, Vec<Diagnostic>);
+
+/// Returns the model in the nearest modes that have equations, with these equations; the same model if the current modes
+/// have equations, or if no such modes are found. Initial values that contradict each other in the new modes are
+/// omitted: a run then shares the stored quantities.
+pub fn first_modes(model: Model, options: &Options) -> (Model, Made) {
+    let made = |model: Model| {
+        let made = formulate_with_time(&model, &bond::lower(&model), options);
+        (model, made)
     };
-    if has_equations(model) {
-        return None;
+    let has_equations = |found: &(Model, Made)| found.1.0.is_some() && !has_errors(&found.1.1);
+    let written = made(model);
+    if has_equations(&written) {
+        return written;
     }
+    let model = &written.0;
     let counts: Vec<usize> = model
         .switching
         .elements
@@ -61,11 +68,11 @@ pub fn first_modes(model: &Model, options: &Options) -> Option<Model> {
     near(&model.switching.first_modes(), &counts)
         .into_iter()
         .find_map(|modes| {
-            let model = shared(model.in_modes(&modes));
-            if has_equations(&model) {
-                return Some(model);
+            let found = made(shared(model.in_modes(&modes)));
+            match has_equations(&found) {
+                true => Some(found),
+                false => Some(made(found.0.without_starts())).filter(has_equations),
             }
-            let without = model.without_starts();
-            has_equations(&without).then_some(without)
         })
+        .unwrap_or(written)
 }

@@ -4,7 +4,7 @@
 
 use super::operation::{Binary, Space, Unary};
 use indexmap::IndexSet;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// A value of a [`Graph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,9 +44,16 @@ pub(crate) struct Graph {
     nodes: IndexSet<Value, FxBuildHasher>,
     /// For each value, true if it depends on more than parameters.
     varies: Vec<bool>,
+    /// For each value, true if it depends on time, and otherwise only on parameters.
+    of_time: Vec<bool>,
+    /// Functions of time and what they are a moment later.
+    later: FxHashMap<ValueId, ValueId>,
     /// Values that are computed separately.
     cuts: Vec<ValueId>,
 }
+
+/// The fraction of the time by which a step is early, 2^-50.
+const EARLY: f64 = 4.0 * f64::EPSILON;
 
 impl Graph {
     pub(crate) fn node(&self, id: ValueId) -> Value {
@@ -82,9 +89,80 @@ impl Graph {
                 Value::Argument(..) => true,
                 _ => node.children().any(|child| self.varies(child)),
             };
+            let is_of_time = match node {
+                Value::Argument(space, _) => space == Space::Time,
+                _ => {
+                    varies
+                        && node
+                            .children()
+                            .all(|child| !self.varies(child) || self.of_time[child.0 as usize])
+                }
+            };
             self.varies.push(varies);
+            self.of_time.push(is_of_time);
         }
         ValueId(index as u32)
+    }
+
+    /// Returns what a function of time is a few units in the last place of the time later; other values stay.
+    ///
+    /// `floor` and relations read their operands later: a step of a period of 0.1 s is then over at the third of its instants, although
+    /// 0.3 in doubles is less than 3 times 0.1. At the instant of a step, the value after it applies.
+    pub(crate) fn later(&mut self, id: ValueId) -> ValueId {
+        let (mut waiting, mut parts) = (vec![id], Vec::new());
+        while let Some(part) = waiting.pop() {
+            if self.of_time[part.0 as usize] && !self.later.contains_key(&part) {
+                parts.push(part);
+                waiting.extend(self.node(part).children());
+            }
+        }
+        // Operands come before what they are operands of.
+        parts.sort_unstable();
+        parts.dedup();
+        for part in parts {
+            let of = |graph: &Graph, operand: ValueId| graph.later.get(&operand).copied().unwrap_or(operand);
+            let found = match self.node(part) {
+                Value::Number(_) | Value::Argument(..) => {
+                    let (size, share) = (self.unary(Unary::Absolute, part), self.number(EARLY));
+                    let early = self.binary(Binary::Multiply, share, size);
+                    self.binary(Binary::Add, part, early)
+                }
+                Value::Unary(operation, a) => self.unary(operation, of(self, a)),
+                Value::Binary(operation, a, b) => self.binary(operation, of(self, a), of(self, b)),
+                Value::Select(a, b, c) => self.select(of(self, a), of(self, b), of(self, c)),
+            };
+            self.later.insert(part, found);
+            self.later.insert(found, found);
+        }
+        self.later.get(&id).copied().unwrap_or(id)
+    }
+
+    /// Returns the operands of a relation, later if it is between functions of time; the time itself is compared exactly.
+    pub(crate) fn related(&mut self, a: ValueId, b: ValueId) -> (ValueId, ValueId) {
+        let is_of_time = |id: ValueId| !self.varies(id) || self.of_time[id.0 as usize];
+        match is_of_time(a) && is_of_time(b) && !(self.is_shifted_time(a) && self.is_shifted_time(b)) {
+            true => (self.later(a), self.later(b)),
+            false => (a, b),
+        }
+    }
+
+    /// Returns true if a function of time only adds values of parameters to the time.
+    fn is_shifted_time(&self, id: ValueId) -> bool {
+        let mut waiting = vec![id];
+        while let Some(part) = waiting.pop() {
+            let is_shift = match self.node(part) {
+                Value::Argument(..) | Value::Unary(Unary::Negate, _) => true,
+                Value::Binary(operation, ..) => matches!(operation, Binary::Add | Binary::Subtract),
+                _ => false,
+            };
+            if self.varies(part) && !is_shift {
+                return false;
+            }
+            if self.varies(part) {
+                waiting.extend(self.node(part).children());
+            }
+        }
+        true
     }
 
     pub(crate) fn number(&mut self, value: f64) -> ValueId {

@@ -7,6 +7,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
 use lgm_source::stack;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// The results of a run with events.
 #[derive(Debug, Default)]
@@ -94,18 +95,23 @@ fn energies(happened: &Happened) -> String {
 pub fn verify(events: &Events, options: &Options, happened: &Happened) -> (Vec<Diagnostic>, String) {
     let mut found = Vec::new();
     for modes in &happened.met {
-        let model = lgm_equations::switching::shared(events.model().in_modes(modes).without_starts());
         let verified = stack::deep(|| {
+            let made = events.formulate(modes, options)?;
+            let mut model = made.own.as_ref().unwrap_or(&made.combination.model).clone();
+            model.outputs.truncate(made.combination.shown);
+            let retained = lgm_equations::retained(&model, options, &mut Vec::new());
             let graph = bond::lower(&model);
-            let (made, diagnostics) = lgm_equations::formulate_with_time(&model, &graph, options);
-            let Some((system, own)) = made else { return diagnostics };
-            let model = own.as_ref().unwrap_or(&model);
-            let retained = lgm_equations::retained(model, options, &mut Vec::new());
-            let verification =
-                lgm_equations::verify(model, &graph, &system, &retained, options.states, options.symbolic);
-            verification.into_diagnostics(model)
+            let verification = lgm_equations::verify(
+                &model,
+                &graph,
+                &made.system,
+                &retained,
+                options.states,
+                options.symbolic,
+            );
+            Ok(verification.into_diagnostics(&model))
         });
-        found.extend(verified);
+        found.extend(verified.unwrap_or_else(Arc::unwrap_or_clone));
     }
     let all = found.len();
     found.retain(|diagnostic| diagnostic.code != Code::LGM0712);

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// The equations of a combination, or the diagnostics that replace them.
-type Known = Result<Rc<Prepared>, Rc<Vec<Diagnostic>>>;
+type Known = Result<Rc<Prepared>, Arc<Vec<Diagnostic>>>;
 
 /// The combinations of a model's modes.
 pub(crate) struct Combinations<'l> {
@@ -57,21 +57,16 @@ impl<'l> Combinations<'l> {
         let discretes: Vec<usize> = (self.events.model().switching.discretes.iter())
             .map(|discrete| discrete.input)
             .collect();
-        let (made, diagnostics) = self.events.formulate(modes, self.options);
-        let found = match made {
-            Some(made) => {
-                let settings = (&self.parameters[..], self.tables, self.whole);
-                Ok(Rc::new(Prepared::new(
-                    modes.to_vec(),
-                    made,
-                    &discretes,
-                    (self.sizes.clone(), self.impulses.clone()),
-                    self.histories.clone(),
-                    settings,
-                )))
-            }
-            None => Err(Rc::new(diagnostics)),
-        };
+        let found = self.events.formulate(modes, self.options).map(|made| {
+            Rc::new(Prepared::new(
+                modes.to_vec(),
+                &made,
+                &discretes,
+                (self.sizes.clone(), self.impulses.clone()),
+                self.histories.clone(),
+                (&self.parameters[..], self.tables, self.whole),
+            ))
+        });
         self.known.insert(modes.to_vec(), found.clone());
         found
     }
@@ -89,7 +84,7 @@ impl<'l> Combinations<'l> {
     }
 
     /// Returns the diagnostics of an encountered combination without equations.
-    pub fn fault_of(&self, modes: &[usize]) -> Option<Rc<Vec<Diagnostic>>> {
+    pub fn fault_of(&self, modes: &[usize]) -> Option<Arc<Vec<Diagnostic>>> {
         self.known.get(modes)?.as_ref().err().cloned()
     }
 

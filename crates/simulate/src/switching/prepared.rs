@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// A combination of modes, ready to run.
 pub(crate) struct Prepared {
     pub modes: Vec<usize>,
-    pub combination: Combination,
+    pub combination: Arc<Combination>,
     pub system: StateSystem,
     pub kernels: Kernels,
     pub inputs: Inputs,
@@ -170,17 +170,13 @@ impl Prepared {
     /// variables in the model.
     pub fn new(
         modes: Vec<usize>,
-        made: InModes,
+        made: &InModes,
         discretes: &[usize],
         (sizes, impulses): (Sizes, Sizes),
         histories: Vec<Arc<History>>,
         (parameters, tables, (start, stop)): (&[f64], &[Option<Signal>], (f64, f64)),
     ) -> Prepared {
-        let InModes {
-            combination,
-            mut system,
-            watched,
-        } = made;
+        let (combination, mut system, watched) = (made.combination.clone(), made.system.clone(), made.watched.clone());
         let options = KernelOptions::default();
         let kernels = Kernels::new(&system, &options);
         let layout = Layout::new(&system);

@@ -124,12 +124,7 @@ fn parameter_lines(subject: &Subject<'_>) -> String {
     let mut lines = String::new();
     for parameter in &subject.parameters {
         for entry in parameter.entries.iter().filter(|entry| entry.derived.is_none()) {
-            let remark = parameter_words(parameter, &parameter.name, quote);
-            let remark = if remark.is_empty() {
-                remark
-            } else {
-                format!("  # {remark}")
-            };
+            let remark = parameter_words("#", parameter, &parameter.name, quote);
             let _ = writeln!(
                 lines,
                 "    \"{}\": {},{remark}",

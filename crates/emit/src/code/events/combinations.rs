@@ -6,6 +6,7 @@ use lgm_equations::switching::{Condition, InModes, near};
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The maximum number of combinations of modes in a program.
 const MOST_COMBINATIONS: usize = 256;
@@ -30,12 +31,15 @@ impl Table<'_, '_> {
         if let Some(place) = self.places.get(modes) {
             return *place;
         }
-        let (found, diagnostics) = self.changes.events.formulate(modes, &self.options);
-        let reason = || {
-            let first = diagnostics.first();
-            first.map_or("they have no equations".to_string(), |first| first.message.clone())
-        };
-        self.made.push((modes.to_vec(), found.ok_or_else(reason)));
+        let found = self
+            .changes
+            .events
+            .formulate(modes, &self.options)
+            .map_err(|diagnostics| {
+                let first = diagnostics.first();
+                first.map_or("they have no equations".to_string(), |first| first.message.clone())
+            });
+        self.made.push((modes.to_vec(), found.map(Arc::unwrap_or_clone)));
         self.places.insert(modes.to_vec(), self.made.len() - 1);
         self.made.len() - 1
     }

@@ -11,78 +11,17 @@ use lgm_kernels::program::Index;
 
 /// Words that are not names, and names already defined in the module.
 pub(super) const RULES: Rules = Rules {
-    reserved: &[
-        "abstract",
-        "as",
-        "baremodule",
-        "begin",
-        "break",
-        "catch",
-        "const",
-        "continue",
-        "do",
-        "else",
-        "elseif",
-        "end",
-        "export",
-        "false",
-        "finally",
-        "for",
-        "function",
-        "global",
-        "if",
-        "import",
-        "in",
-        "isa",
-        "let",
-        "local",
-        "macro",
-        "module",
-        "mutable",
-        "new",
-        "outer",
-        "primitive",
-        "public",
-        "quote",
-        "return",
-        "struct",
-        "true",
-        "try",
-        "type",
-        "using",
-        "var",
-        "where",
-        "while",
-        "Base",
-        "Core",
-        "Main",
-        "Inf",
-        "NaN",
-        "Float64",
-        "Int",
-        "Vector",
-        "Matrix",
-        "Parameters",
-        "Model",
-        "Fault",
-        "LinearAlgebra",
-        "SparseArrays",
-        "OrdinaryDiffEq",
-        "DifferentialEquations",
-        "ccall",
-        "nothing",
-        "missing",
-    ],
+    reserved: "abstract as baremodule begin break catch const continue do else elseif end export false finally for function \
+        global if import in isa let local macro module mutable new outer primitive public quote return struct true try \
+        type using var where while Base Core Main Inf NaN Float64 Int Vector Matrix Parameters Model Fault \
+        LinearAlgebra SparseArrays OrdinaryDiffEq DifferentialEquations ccall nothing missing",
     ignores_case: false,
     snake: false,
 };
 
 /// Names that the files themselves use in functions.
-const TAKEN: [&str; 33] = [
-    "t", "x", "u", "du", "w", "p", "m", "r", "y", "dx", "out", "s", "entries", "abs", "asinh", "atan", "cosh",
-    "eltype", "exp", "expm1", "floor", "ifelse", "isnan", "max", "min", "new", "pi", "sign", "sinh", "sparse", "tanh",
-    "values", "zeros",
-];
+const TAKEN: &str = "t x u du w p m r y dx out s entries abs asinh atan cosh eltype exp expm1 floor ifelse isnan max min new pi sign \
+    sinh sparse tanh values zeros";
 
 /// Julia.
 #[derive(Clone, Copy)]
@@ -261,7 +200,7 @@ impl ScriptLanguage for Julia<'_> {
     fn naming(&self) -> Naming {
         Naming {
             rules: RULES,
-            taken: &TAKEN,
+            taken: TAKEN,
             longest: usize::MAX,
             entry: |parameter: &Parameter, member, at| match parameter.shape.as_slice() {
                 [] => format!("p.{member}"),
@@ -296,18 +235,8 @@ impl ScriptLanguage for Julia<'_> {
     }
 
     fn finish_with(&self, _result: &str, values: &[String], remark: &str) -> String {
-        let is_whole = |text: &str| text.chars().all(|letter| letter.is_ascii_digit() || letter == '-');
-        let floats = values.iter().map(|value| match is_whole(value) {
-            true => format!("{value}.0"),
-            false => value.clone(),
-        });
-        let floats: Vec<String> = floats.collect();
-        let remark = if remark.is_empty() {
-            String::new()
-        } else {
-            self.remark(remark)
-        };
-        format!("    return [{}]{remark}\nend\n\n", floats.join(", "))
+        let remark = script::remark("#", remark);
+        format!("    return [{}]{remark}\nend\n\n", script::floats(values))
     }
 
     /// Results of a point have the numbers of the states, so that they can be differentiated automatically.

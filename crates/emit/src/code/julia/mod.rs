@@ -197,12 +197,9 @@ fn module(subject: &Subject<'_>, (book, language): (&Book, &Julia<'_>), facts: F
 fn fields(subject: &Subject<'_>, book: &Book) -> String {
     let mut fields = String::new();
     for (parameter, member) in subject.parameters.iter().zip(&book.members) {
-        let remark = parameter_words(parameter, member, |text| text.replace("#=", "# =").replace("=#", "= #"));
-        let remark = if remark.is_empty() {
-            remark
-        } else {
-            format!("  # {remark}")
-        };
+        let remark = parameter_words("#", parameter, member, |text| {
+            text.replace("#=", "# =").replace("=#", "= #")
+        });
         let (kind, value) = default(parameter);
         let _ = writeln!(fields, "    {member}::{kind} = {value}{remark}");
     }

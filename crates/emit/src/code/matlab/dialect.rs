@@ -14,135 +14,20 @@ use lgm_kernels::program::Index;
 
 /// Words that are not names, and functions that the emitted files call.
 pub(super) const RULES: Rules = Rules {
-    reserved: &[
-        "break",
-        "case",
-        "catch",
-        "classdef",
-        "continue",
-        "do",
-        "else",
-        "elseif",
-        "end",
-        "end_try_catch",
-        "end_unwind_protect",
-        "endclassdef",
-        "endenumeration",
-        "endevents",
-        "endfor",
-        "endfunction",
-        "endif",
-        "endmethods",
-        "endparfor",
-        "endproperties",
-        "endswitch",
-        "endwhile",
-        "enumeration",
-        "events",
-        "for",
-        "function",
-        "global",
-        "if",
-        "methods",
-        "otherwise",
-        "parfor",
-        "persistent",
-        "properties",
-        "return",
-        "spmd",
-        "switch",
-        "try",
-        "until",
-        "unwind_protect",
-        "unwind_protect_cleanup",
-        "while",
-        "__FILE__",
-        "__LINE__",
-        // Functions that the files call, and names that are common on the paths of MATLAB and Octave.
-        "abs",
-        "acos",
-        "all",
-        "any",
-        "asin",
-        "asinh",
-        "atan",
-        "atan2",
-        "ceil",
-        "containers",
-        "cos",
-        "cosh",
-        "deal",
-        "diag",
-        "diff",
-        "double",
-        "eps",
-        "error",
-        "exp",
-        "expm1",
-        "false",
-        "fclose",
-        "feval",
-        "fieldnames",
-        "find",
-        "fix",
-        "floor",
-        "fopen",
-        "fprintf",
-        "func2str",
-        "i",
-        "inf",
-        "Inf",
-        "interp1",
-        "isempty",
-        "isequaln",
-        "isfield",
-        "isfinite",
-        "isnan",
-        "isscalar",
-        "j",
-        "linspace",
-        "log",
-        "lower",
-        "lu",
-        "max",
-        "min",
-        "mod",
-        "NaN",
-        "nan",
-        "nargin",
-        "numel",
-        "ode15s",
-        "ode23",
-        "ode23s",
-        "ode45",
-        "odeset",
-        "ones",
-        "pi",
-        "reshape",
-        "sign",
-        "sin",
-        "sinh",
-        "size",
-        "sparse",
-        "sqrt",
-        "ss",
-        "struct",
-        "sum",
-        "tan",
-        "tanh",
-        "true",
-        "unique",
-        "upper",
-        "zeros",
-    ],
+    reserved: "break case catch classdef continue do else elseif end end_try_catch end_unwind_protect endclassdef \
+        endenumeration endevents endfor endfunction endif endmethods endparfor endproperties endswitch endwhile \
+        enumeration events for function global if methods otherwise parfor persistent properties return spmd switch \
+        try until unwind_protect unwind_protect_cleanup while __FILE__ __LINE__ abs acos all any asin asinh atan atan2 \
+        ceil containers cos cosh deal diag diff double eps error exp expm1 false fclose feval fieldnames find fix \
+        floor fopen fprintf func2str i inf Inf interp1 isempty isequaln isfield isfinite isnan isscalar j linspace log \
+        lower lu max min mod NaN nan nargin numel ode15s ode23 ode23s ode45 odeset ones pi reshape sign sin sinh size \
+        sparse sqrt ss struct sum tan tanh true unique upper zeros",
     ignores_case: false,
     snake: false,
 };
 
 /// Names that the files themselves use in functions.
-const TAKEN: [&str; 16] = [
-    "t", "x", "u", "du", "w", "p", "m", "r", "y", "dx", "out", "s", "entries", "numbers", "model", "value",
-];
+const TAKEN: &str = "t x u du w p m r y dx out s entries numbers model value";
 
 /// MATLAB.
 #[derive(Clone, Copy)]
@@ -387,7 +272,7 @@ impl ScriptLanguage for Matlab<'_> {
     fn naming(&self) -> Naming {
         Naming {
             rules: RULES,
-            taken: &TAKEN,
+            taken: TAKEN,
             longest: 48,
             entry: |parameter: &Parameter, member, at| match parameter.shape.as_slice() {
                 [] => format!("p.{member}"),
@@ -425,11 +310,7 @@ impl ScriptLanguage for Matlab<'_> {
     }
 
     fn finish_with(&self, result: &str, values: &[String], remark: &str) -> String {
-        let remark = if remark.is_empty() {
-            String::new()
-        } else {
-            self.remark(remark)
-        };
+        let remark = script::remark("%", remark);
         format!("    {result} = [{}];{remark}\nend\n\n", values.join("; "))
     }
 

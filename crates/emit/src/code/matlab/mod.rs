@@ -177,12 +177,7 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
 fn fields(subject: &Subject<'_>, book: &Book) -> String {
     let mut fields = String::new();
     for (parameter, member) in subject.parameters.iter().zip(&book.members) {
-        let remark = parameter_words(parameter, member, quote);
-        let remark = if remark.is_empty() {
-            remark
-        } else {
-            format!("  % {remark}")
-        };
+        let remark = parameter_words("%", parameter, member, quote);
         let _ = writeln!(fields, "    p.{member} = {};{remark}", default(parameter));
     }
     fields

@@ -32,7 +32,7 @@ pub(crate) struct Naming {
     /// Of local variables, and of members of the struct of parameters.
     pub(crate) rules: Rules,
     /// Names that the files themselves use for local variables.
-    pub(crate) taken: &'static [&'static str],
+    pub(crate) taken: &'static str,
     /// The text of an entry of a parameter with this member, such as `p.K[0, 1]`.
     pub(crate) entry: fn(&Parameter, &str, usize) -> String,
 }

@@ -12,19 +12,14 @@ use lgm_kernels::program::Index;
 
 /// Words that are not names.
 pub(in crate::code) const RULES: Rules = Rules {
-    reserved: &[
-        "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
-        "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
-        "not", "or", "pass", "raise", "return", "try", "while", "with", "yield", "np", "field", "float",
-    ],
+    reserved: "False None True and as assert async await break class continue def del elif else except finally for from \
+        global if import in is lambda nonlocal not or pass raise return try while with yield np field float",
     ignores_case: false,
     snake: false,
 };
 
 /// Names that the files themselves use in functions.
-const TAKEN: [&str; 16] = [
-    "t", "x", "u", "du", "w", "p", "m", "r", "y", "dx", "out", "np", "ca", "abs", "float", "sys",
-];
+const TAKEN: &str = "t x u du w p m r y dx out np ca abs float sys";
 
 /// Python.
 #[derive(Clone, Copy)]
@@ -186,7 +181,7 @@ impl ScriptLanguage for Python<'_> {
     fn naming(&self) -> Naming {
         Naming {
             rules: RULES,
-            taken: &TAKEN,
+            taken: TAKEN,
             longest: usize::MAX,
             entry: |parameter: &Parameter, member, at| match parameter.shape.as_slice() {
                 [] => format!("p.{member}"),
@@ -239,23 +234,10 @@ impl ScriptLanguage for Python<'_> {
     }
 
     fn finish_with(&self, _result: &str, values: &[String], remark: &str) -> String {
-        let is_whole = |text: &str| text.chars().all(|letter| letter.is_ascii_digit() || letter == '-');
-        let floats = values.iter().map(|value| {
-            if is_whole(value) {
-                format!("{value}.0")
-            } else {
-                value.clone()
-            }
-        });
-        let floats: Vec<String> = floats.collect();
-        let remark = if remark.is_empty() {
-            String::new()
-        } else {
-            self.remark(remark)
-        };
+        let remark = script::remark("#", remark);
         let vector = if self.is_casadi() { "ca.vertcat(" } else { "np.array([" };
         let close = if self.is_casadi() { ")" } else { "])" };
-        format!("    return {vector}{}{close}{remark}\n\n\n", floats.join(", "))
+        format!("    return {vector}{}{close}{remark}\n\n\n", script::floats(values))
     }
 
     fn unpack(&self, names: &str, array: &str) -> Option<String> {

@@ -176,12 +176,7 @@ fn stop_word(facts: &Facts) -> &'static str {
 fn fields(subject: &Subject<'_>, book: &Book) -> String {
     let mut fields = String::new();
     for (parameter, member) in subject.parameters.iter().zip(&book.members) {
-        let remark = parameter_words(parameter, member, quote);
-        let remark = if remark.is_empty() {
-            remark
-        } else {
-            format!("  # {remark}")
-        };
+        let remark = parameter_words("#", parameter, member, quote);
         let _ = writeln!(fields, "    {member}: {}{remark}", default(parameter));
     }
     fields

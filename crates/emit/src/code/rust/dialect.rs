@@ -8,13 +8,9 @@ use lgm_kernels::operation::{Binary, Unary};
 
 /// The naming rules of Rust: reserved words cannot be used as names.
 pub(super) const RULES: Rules = Rules {
-    reserved: &[
-        "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn",
-        "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro",
-        "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return", "self", "Self", "static", "struct",
-        "super", "trait", "true", "try", "type", "typeof", "union", "unsafe", "unsized", "use", "virtual", "where",
-        "while", "yield",
-    ],
+    reserved: "abstract as async await become box break const continue crate do dyn else enum extern false final fn for gen \
+        if impl in let loop macro match mod move mut override priv pub ref return self Self static struct super trait \
+        true try type typeof union unsafe unsized use virtual where while yield",
     ignores_case: false,
     snake: false,
 };

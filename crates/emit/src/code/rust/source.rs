@@ -20,10 +20,7 @@ const STYLE: Style = Style {
 };
 
 /// Names of arguments and constants, and names that a pattern would match. Quantities with these names are renamed.
-const TAKEN: [&str; 18] = [
-    "t", "x", "u", "du", "w", "p", "k", "dx", "y", "out", "jacobian", "STATES", "INPUTS", "OUTPUTS", "UNKNOWNS",
-    "None", "Some", "Ok",
-];
+const TAKEN: &str = "t x u du w p k dx y out jacobian STATES INPUTS OUTPUTS UNKNOWNS None Some Ok";
 
 /// A result: its location, its value, and its description.
 pub(super) type Result = (String, ExprId, String);
@@ -46,7 +43,7 @@ pub(super) fn book(subject: &Subject<'_>) -> Book {
     };
     let naming = Naming {
         rules: RULES,
-        taken: &TAKEN,
+        taken: TAKEN,
         longest: usize::MAX,
         entry,
     };

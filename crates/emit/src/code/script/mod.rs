@@ -71,13 +71,22 @@ pub(crate) fn column_places(subject: &Subject<'_>, first: usize) -> String {
     format!("[{}]", wrapped(&columns).replace('\n', " "))
 }
 
-/// Describes a parameter: its name if the member has another one, its unit, and a formula that it follows from.
-pub(crate) fn parameter_words(parameter: &Parameter, member: &str, quote: fn(&str) -> String) -> String {
+/// Prints a remark at the end of a line after the mark of the language; nothing if it is empty.
+pub(crate) fn remark(mark: &str, words: &str) -> String {
+    match words {
+        "" => String::new(),
+        words => format!("  {mark} {words}"),
+    }
+}
+
+/// Describes a parameter in a remark: its name if the member has another one, its unit, and a formula that it follows from.
+pub(crate) fn parameter_words(mark: &str, parameter: &Parameter, member: &str, quote: fn(&str) -> String) -> String {
     let follows = parameter.entries.iter().find_map(|entry| entry.derived.as_ref());
     let name = if member == parameter.name { "" } else { &parameter.name };
     let follows = follows.map_or(String::new(), |formula| format!("{} = {formula}", parameter.name));
     let words = [name, &bracketed(&parameter.unit), &follows].map(|part| quote(&one_line(part)));
-    words.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+    let words = words.join(" ");
+    remark(mark, &words.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// Prints the derived entries of parameters in the order in which they follow: the position of each, the values in between, and its
@@ -110,6 +119,13 @@ pub(crate) fn derived_lines(
         lines.push_str(tail);
     }
     lines
+}
+
+/// Prints values one after the other, whole numbers with a decimal point.
+pub(crate) fn floats(values: &[String]) -> String {
+    let is_whole = |text: &str| text.chars().all(|letter| letter.is_ascii_digit() || letter == '-');
+    let float = |value: &String| format!("{value}{}", if is_whole(value) { ".0" } else { "" });
+    values.iter().map(float).collect::<Vec<_>>().join(", ")
 }
 
 /// Prints a list of names in double quotes.
