@@ -350,6 +350,18 @@ impl Model {
         self.integrals.len() - 1
     }
 
+    /// Returns the name of a block in lists of events, given its line: `when:12`, or `controller.every:63` in a component.
+    pub fn block_name(&self, block: &switching::EventBlock, line: impl std::fmt::Display) -> String {
+        let kind = match block.trigger {
+            switching::Trigger::Every { .. } => "every",
+            switching::Trigger::Becomes(_) | switching::Trigger::Initially => "when",
+        };
+        match block.instance {
+            Some(instance) => format!("{}.{kind}:{line}", self.path_name(instance)),
+            None => format!("{kind}:{line}"),
+        }
+    }
+
     /// Returns the path as written by the user: `cell[2].c`.
     pub fn path_name(&self, id: PathId) -> String {
         let mut parts = Vec::new();

@@ -3,7 +3,7 @@
 //! The flat model contains the laws of the modes in which the search at the start begins; [`in_modes`](crate::Model::in_modes) returns the
 //! model in another combination of modes.
 
-use crate::ids::{ElementId, NodeId, PortId, Variable};
+use crate::ids::{ElementId, NodeId, PathId, PortId, Variable};
 use crate::law::Law;
 use crate::units::SiUnit;
 use lgm_algebra::expr::{ExprId, SymbolId};
@@ -221,6 +221,8 @@ pub struct EventBlock {
     pub trigger: Trigger,
     /// Its assignments, in order; a choice in the block is a choice of the value.
     pub assignments: Vec<Assignment>,
+    /// The instance of a component to which it belongs; none in the model itself.
+    pub instance: Option<PathId>,
     /// Its location in the text.
     pub span: Span,
 }

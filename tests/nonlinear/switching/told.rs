@@ -191,6 +191,19 @@ fn the_events_of_a_law_that_jumps_are_named_after_its_line() {
 }
 
 #[test]
+fn the_blocks_of_a_component_are_named_after_its_instance() {
+    let text = "import signals;\nmodel M {\n  adc : SampleHold(0.1) (u = time);\n  every 0.5 { }\n  output y = adc.y;\n  \
+         experiment { stop = 1 [s]; points = 3; }\n}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(&folder, text).display().to_string();
+    let events = folder.path().join("events.csv").display().to_string();
+    let (_, told, code) = said("simulate", &[&file, &format!("--events={events}")]);
+    assert_eq!(code, Some(0), "{told}");
+    let listed = fs::read_to_string(&events).unwrap();
+    assert!(listed.contains("adc.every:") && listed.contains(",every:4"), "{listed}");
+}
+
+#[test]
 fn the_elements_that_share_a_load_do_not_depend_on_the_order_of_lines() {
     let folder = tempfile::tempdir().unwrap();
     let parts = [

@@ -41,6 +41,7 @@ pub(crate) fn watch_pulses(model: &mut Model) {
             model.switching.blocks.push(EventBlock {
                 trigger: Trigger::Becomes(condition),
                 assignments: Vec::new(),
+                instance: None,
                 span,
             });
         }

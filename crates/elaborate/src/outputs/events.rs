@@ -111,9 +111,11 @@ impl<'a> Results<'_, 'a> {
         self.actions(body, None, place, &mut assignments);
         self.at_event = false;
         if let Some(trigger) = trigger {
+            let instance = self.scopes.frames[place.frame.0 as usize].path;
             self.graph.model.switching.blocks.push(EventBlock {
                 trigger,
                 assignments,
+                instance,
                 span: statement.span,
             });
         }

@@ -147,7 +147,8 @@ impl<'r> Course<'r> {
                     Trigger::Every { .. } => "every",
                     _ => "when",
                 };
-                let element = format!("{kind}:{}", (self.setup.line)(block.span));
+                let model = self.setup.events.model();
+                let element = model.block_name(block, (self.setup.line)(block.span));
                 Event::at(self.time, kind, element)
             }
         };

@@ -273,17 +273,17 @@ fn blocks(changes: &Changes<'_>, merged: &Merged, temporaries: &[SymbolId]) -> R
         }
     };
     let block = |(at, block): (usize, &lgm_model::switching::EventBlock)| {
-        let (kind, period, first) = match block.trigger {
-            Trigger::Every { period, first } => ("every", period, first),
-            Trigger::Becomes(_) => ("when", 0.0, 0.0),
-            Trigger::Initially => ("when", -1.0, 0.0),
+        let (period, first) = match block.trigger {
+            Trigger::Every { period, first } => (period, first),
+            Trigger::Becomes(_) => (0.0, 0.0),
+            Trigger::Initially => (-1.0, 0.0),
         };
         let assignments = block.assignments.iter().map(|assignment| {
             let (kind, place) = place(assignment.target)?;
             Ok((kind, place, assignment.value))
         });
         Ok(EmittedBlock {
-            name: format!("{kind}:{}", changes.lines[at]),
+            name: events.model().block_name(block, changes.lines[at]),
             period,
             first,
             assignments: assignments.collect::<Result<_, Diagnostic>>()?,
