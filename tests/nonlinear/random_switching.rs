@@ -97,7 +97,8 @@ fn fault(folder: &Path, seed: u64) -> Option<Result<(), String>> {
     let judged = simulated(&file, &text, &["--verify"]).and_then(|found| {
         // An event just before a gate instant takes smaller steps to be seen.
         let differs = |expected: &[Vec<f64>]| difference(&drawn, expected, &found, BESIDE_REFERENCE);
-        let refined = |words: String| reference::solve(&drawn, FINER * STEPS).map_or(Some(words), |rows| differs(&rows));
+        let refined =
+            |words: String| reference::solve(&drawn, FINER * STEPS).map_or(Some(words), |rows| differs(&rows));
         if let Some(words) = differs(&expected).and_then(refined) {
             return Err(words);
         }
@@ -140,7 +141,10 @@ fn rows_are_those_of_small_steps() {
     let (faults, unsolved) = (faults.into_inner().unwrap(), unsolved.into_inner().unwrap());
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
     let most = MOST_UNSOLVED * many(MODELS) as f64;
-    assert!(unsolved.len() as f64 <= most, "the reference has no solution: {unsolved:?}");
+    assert!(
+        unsolved.len() as f64 <= most,
+        "the reference has no solution: {unsolved:?}"
+    );
 }
 
 /// The comparison detects the omission of the last switched element in at least a quarter of the models.

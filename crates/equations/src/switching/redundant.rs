@@ -62,11 +62,7 @@ pub(super) fn hold(model: &mut Model, measures: &mut FxHashMap<Measure, SymbolId
 
 /// Returns the port of an element that slides, the law of the mode in which it sticks, and a law with the force at which
 /// it leaves that mode; `None` if this is the force while it slides.
-fn held_law(
-    model: &mut Model,
-    measures: &mut FxHashMap<Measure, SymbolId>,
-    at: usize,
-) -> Option<(PortId, Law, Law)> {
+fn held_law(model: &mut Model, measures: &mut FxHashMap<Measure, SymbolId>, at: usize) -> Option<(PortId, Law, Law)> {
     let switched = &model.switching.elements[at];
     let port = only_port(model, switched.element)?;
     let (variable, slides) = given(model, port)?;
