@@ -79,7 +79,6 @@ fn held_law(model: &mut Model, measures: &mut FxHashMap<Measure, SymbolId>, at: 
         return None;
     };
     let value = Bound::of(&mut model.exprs, condition, symbol)?.value;
-    let given = variable;
     let law = Law::Source {
         given: variable,
         values: vec![value],
