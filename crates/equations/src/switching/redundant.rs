@@ -12,7 +12,7 @@ use crate::bond;
 use crate::causality::conflict::columns_not_given;
 use crate::causality::elimination::{Elimination, add_scaled};
 use crate::causality::structure::{column_port, structure};
-use lgm_algebra::expr::{ExprId, Function, SymbolId};
+use lgm_algebra::expr::{ExprId, Function, Node, SymbolId};
 use lgm_algebra::{Field, FromExpression, RationalFunctions, Row, Sampled};
 use lgm_model::{ElementId, Law, Measure, Model, PortId, Variable};
 use num_rational::BigRational;
@@ -75,13 +75,15 @@ fn held_law(model: &mut Model, measures: &mut FxHashMap<Measure, SymbolId>, at: 
         Some((mode.law.clone(), back.condition))
     })?;
     let symbol = measured(model, measures, port, variable);
-    let lgm_algebra::expr::Node::Symbol(symbol) = *model.exprs.node(symbol) else {
+    let Node::Symbol(symbol) = *model.exprs.node(symbol) else {
         return None;
     };
     let value = Bound::of(&mut model.exprs, condition, symbol)?.value;
-    let given = variable;
-    let values = vec![value];
-    (value != slides).then_some((port, held, Law::Source { given, values }))
+    let law = Law::Source {
+        given: variable,
+        values: vec![value],
+    };
+    (value != slides).then_some((port, held, law))
 }
 
 /// Returns the port of a one-port element, if its law in force gives a variable.
@@ -258,7 +260,7 @@ fn capacity(model: &mut Model, measures: &mut FxHashMap<Measure, SymbolId>, port
         .collect();
     let variable = given(model, port)?.0.conjugate();
     let symbol = measured(model, measures, port, variable);
-    let lgm_algebra::expr::Node::Symbol(symbol) = *model.exprs.node(symbol) else {
+    let Node::Symbol(symbol) = *model.exprs.node(symbol) else {
         return None;
     };
     let bounds: Vec<Bound> = (conditions.into_iter())
