@@ -162,6 +162,18 @@ fn responses_contain_exp_of_the_delay() {
 }
 
 #[test]
+fn a_report_shows_no_poles_without_the_delay() {
+    let text = "model M { input u = 1; state x = int(u - delay(x, 0.5 [s])); output y = x; experiment { stop = 4; } }";
+    let folder = folder(text);
+    ends_with(&lgm(folder.path(), &["report", "m.lgm", "-o", "out"]), 0);
+    let report = fs::read_to_string(folder.path().join("out/report.md")).unwrap();
+    assert!(
+        report.contains("There are no poles") && report.contains("There is no frequency response"),
+        "{report}"
+    );
+}
+
+#[test]
 fn analyses_of_states_ask_for_an_approximation() {
     let text = "model M { input u = 1; state x = int(u - delay(x, 0.5 [s])); output y = x; }";
     let folder = folder(text);
