@@ -30,8 +30,8 @@ pub(super) struct Arguments {
     verify: bool,
 }
 
-/// The files of a model, each with the time of its last change and its size; none if it does not exist.
-type Stamps = Vec<(PathBuf, Option<(SystemTime, u64)>)>;
+/// A file of a model, with the time of its last change and its size; none if it does not exist.
+type Stamp = (PathBuf, Option<(SystemTime, u64)>);
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
@@ -40,24 +40,22 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         return Outcome::Misuse;
     };
     interrupt::listen();
+    let folder = folder(file.parent().unwrap_or(Path::new("")));
+    let mut files = BTreeSet::from([file.to_path_buf(), folder.clone()]);
     while !interrupt::is_asked_for() {
-        let before = stamps(&BTreeSet::from([file.to_path_buf()]));
+        let before = stamps(&files);
         let (map, diagnostics) = checked(arguments);
-        print(file, &map, &diagnostics);
-        let mut files = files_of(&map);
+        files = files_of(&map);
         files.insert(file.to_path_buf());
         if report::outcome(&diagnostics) != Outcome::Success {
             // A missing file may appear.
-            let folders: Vec<PathBuf> = files.iter().filter_map(|file| file.parent()).map(folder).collect();
-            files.extend(folders);
+            files.insert(folder.clone());
         }
+        let seen = stamps(&files);
+        print(file, &map, &diagnostics);
         // A change during the check counts.
-        let seen: Stamps = stamps(&files);
-        let known = |path: &PathBuf| before.iter().find(|entry| entry.0 == *path).map(|entry| entry.1);
-        let is_stale = seen
-            .iter()
-            .any(|(path, stamp)| known(path).is_some_and(|old| old != *stamp));
-        if !is_stale {
+        let is_stale = |(path, stamp): &Stamp| before.iter().any(|old| old.0 == *path && old.1 != *stamp);
+        if !seen.iter().any(is_stale) {
             wait_for_change(&files, &seen);
         }
     }
@@ -65,14 +63,14 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 }
 
 /// Waits until a file changes, or Ctrl-C is pressed.
-fn wait_for_change(files: &BTreeSet<PathBuf>, seen: &Stamps) {
+fn wait_for_change(files: &BTreeSet<PathBuf>, seen: &[Stamp]) {
     let mut waited = Duration::ZERO;
     while !interrupt::is_asked_for() {
         std::thread::sleep(WAIT);
         waited += WAIT;
         if waited >= INTERVAL {
             waited = Duration::ZERO;
-            if stamps(files) != *seen {
+            if stamps(files) != seen {
                 return;
             }
         }
@@ -124,7 +122,7 @@ fn folder(path: &Path) -> PathBuf {
     }
 }
 
-fn stamps(files: &BTreeSet<PathBuf>) -> Stamps {
+fn stamps(files: &BTreeSet<PathBuf>) -> Vec<Stamp> {
     let stamp = |path: &PathBuf| {
         let found = fs::metadata(path).ok()?;
         Some((found.modified().ok()?, found.len()))

@@ -130,6 +130,21 @@ fn a_signal_may_depend_on_its_own_delayed_value() {
     }
 }
 
+/// The motion begins with steps near the round-off of the time. A Pade approximation of a high order is the reference.
+#[test]
+fn a_loop_with_two_delays_runs_at_tight_tolerances() {
+    let text = "import signals; model M { param T = 50 [ms]; input ref = step(0); node shaft : rotational; \
+        signal w = across(rotor); c : PI(0.2, 0.5, high = 5) (setpoint = ref, measured = delay(w, T)); \
+        m : TorqueSource(delay(c.y, 2*T)*1 [N.m]) gnd -> shaft; rotor : Inertia(0.1) shaft -> gnd; \
+        drag : RotaryDamper(0.1) shaft -> gnd; output speed = w; experiment { stop = 2; points = 5; } }";
+    let reference = rows(text, &["--rtol", "1e-10", "--pade", "12"]);
+    for tolerance in ["1e-7", "1e-9"] {
+        for (row, other) in rows(text, &["--rtol", tolerance]).iter().zip(&reference).skip(1) {
+            near(row[1], other[1], 1e-5);
+        }
+    }
+}
+
 #[test]
 fn events_see_delayed_signals() {
     let text = "model M { state x = int(1); discrete hits = 0; when delay(x, 0.5 [s]) > 1 { hits := x; } output n = hits; \
@@ -159,6 +174,18 @@ fn responses_contain_exp_of_the_delay() {
         near(of("u->d", 0), (2.0 * omega).cos(), 1e-12);
         near(of("u->d", 1), -(2.0 * omega).sin(), 1e-12);
     }
+}
+
+#[test]
+fn a_report_shows_no_poles_without_the_delay() {
+    let text = "model M { input u = 1; state x = int(u - delay(x, 0.5 [s])); output y = x; experiment { stop = 4; } }";
+    let folder = folder(text);
+    ends_with(&lgm(folder.path(), &["report", "m.lgm", "-o", "out"]), 0);
+    let report = fs::read_to_string(folder.path().join("out/report.md")).unwrap();
+    assert!(
+        report.contains("There are no poles") && report.contains("There is no frequency response"),
+        "{report}"
+    );
 }
 
 #[test]

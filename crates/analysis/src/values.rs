@@ -40,8 +40,8 @@ pub(crate) fn exact_form(system: &StateSystem) -> Option<LinearForm<BigRational>
     })
 }
 
-/// Returns numeric A..F. For a nonlinear system, or a linear one without numeric matrices, the error states that `property` is unavailable.
-pub fn numeric_form<'a>(system: &'a StateSystem, property: &str) -> Result<&'a LinearForm<f64>, Box<Diagnostic>> {
+/// Returns an error for a system with delays that the analysis does not close itself.
+pub(crate) fn without_delays(system: &StateSystem, property: &str) -> Result<(), Box<Diagnostic>> {
     if let Some(delay) = system.events.delays.iter().find(|delay| delay.output.is_none()) {
         let name = &system.exprs.symbol_info(delay.symbol).name;
         let message = format!(
@@ -53,6 +53,12 @@ pub fn numeric_form<'a>(system: &'a StateSystem, property: &str) -> Result<&'a L
             "approximate delays with `--pade 4`, or with `PadeDelay` of `import signals;`",
         )));
     }
+    Ok(())
+}
+
+/// Returns numeric A..F. For a nonlinear system, or a linear one without numeric matrices, the error states that `property` is unavailable.
+pub fn numeric_form<'a>(system: &'a StateSystem, property: &str) -> Result<&'a LinearForm<f64>, Box<Diagnostic>> {
+    without_delays(system, property)?;
     if let Some(form) = system.matrices.numeric.as_ref().filter(|_| system.equations.linear) {
         return Ok(form);
     }

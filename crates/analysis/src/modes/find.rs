@@ -6,6 +6,7 @@ use crate::eigen::rounding::parts_without_rounding;
 use crate::eigen::storage::{StorageOutputs, shares};
 use crate::eigen::vectors::{Vectors, vectors};
 use crate::state_space::zero::poles_with_zeros;
+use crate::values::without_delays;
 use lgm_algebra::expr::SymbolId;
 use lgm_model::system::{SparseMatrix, StateSystem};
 use lgm_source::codes::Code;
@@ -48,6 +49,7 @@ pub fn modes(
     request: &ModeRequest,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Mode>, Box<Diagnostic>> {
+    without_delays(system, "modes")?;
     let form = system
         .matrices
         .numeric
