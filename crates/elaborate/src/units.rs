@@ -1,9 +1,9 @@
 //! The meaning of a written unit.
 
 use lgm_algebra::units::{self, Unit, UnitFault, UnitPower};
+use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use lgm_source::Span;
 use lgm_syntax::ast::{self, Expr, ExprKind};
 
 /// Returns the meaning of a written unit, or its error.

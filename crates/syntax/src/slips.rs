@@ -377,7 +377,9 @@ impl Fault<'_, '_> {
         Some(
             Diagnostic::error(Code::LGM0046, "an element needs a name")
                 .label(self.span(first), "this is its kind")
-                .help(format!("write a name and `:` before it: `{initial}1 : {kind}(..) {branch};`")),
+                .help(format!(
+                    "write a name and `:` before it: `{initial}1 : {kind}(..) {branch};`"
+                )),
         )
     }
 

@@ -231,15 +231,22 @@ fn draw_sweep(cases: &[Case], all: &[(SourceMap, ModesResults, usize)]) -> Resul
     let [(name, _)] = varied else {
         let fault = Diagnostic::error(
             Code::LGM0924,
-            format!("a plot of modes has one horizontal axis, but {} parameters vary", varied.len()),
+            format!(
+                "a plot of modes has one horizontal axis, but {} parameters vary",
+                varied.len()
+            ),
         );
-        return Err(Box::new(fault.help("give one `--sweep`, and fix the others with `--set`")));
+        return Err(Box::new(
+            fault.help("give one `--sweep`, and fix the others with `--set`"),
+        ));
     };
     let mut series: Vec<Series> = Vec::new();
     for (case, (_, (_, modes, _), _)) in cases.iter().zip(all) {
         let at = case.values.first().map_or(0.0, |value| value.1);
         let oscillating = modes.iter().filter(|mode| mode.pole.im > 0.0);
-        let mut frequencies: Vec<f64> = oscillating.map(|mode| mode.pole.norm() / std::f64::consts::TAU).collect();
+        let mut frequencies: Vec<f64> = oscillating
+            .map(|mode| mode.pole.norm() / std::f64::consts::TAU)
+            .collect();
         frequencies.sort_by(f64::total_cmp);
         for (number, frequency) in frequencies.into_iter().take(MOST_DRAWN).enumerate() {
             if series.len() <= number {

@@ -164,13 +164,13 @@ impl<'a> Body<'a> {
         self.parts.entry(&name.text).or_insert(next);
     }
 
-    /// Returns the outputs of a component as a list: `y`, `a` and `b`; none if it has none.
+    /// Returns a sentence about the outputs of a component; none if it has none.
     pub(crate) fn outputs_text(&self) -> Option<String> {
         let mut names: Vec<String> = self.output_names().map(|name| format!("`{name}`")).collect();
         let last = names.pop()?;
         Some(match names.is_empty() {
-            true => last,
-            false => format!("{} and {last}", names.join(", ")),
+            true => format!("its output is {last}"),
+            false => format!("its outputs are {} and {last}", names.join(", ")),
         })
     }
 

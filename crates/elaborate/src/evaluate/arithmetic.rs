@@ -1,7 +1,7 @@
 //! Sums, products and powers of values, with their dimensions and widths checked.
 
-use crate::context::{GraphPart, Place, ValueSlot};
 use crate::context::values::{Agreement, DimId, Scalar, Value};
+use crate::context::{GraphPart, Place, ValueSlot};
 use crate::evaluate::{Claim, Evaluator, Side};
 use lgm_algebra::expr::{ExprId, Function};
 use lgm_algebra::units::Unit;

@@ -106,13 +106,17 @@ impl<'a> Evaluator<'a> {
         for (at, word) in [(0, "rise"), (2, "fall")] {
             let Some((scalar, expr)) = given.get(at) else { continue };
             let values = &self.parameter_values;
-            let found = self.arena.exprs.evaluate_exact(&[scalar.expr], &|symbol| values.get(&symbol).cloned());
-            let Some(time) = found.ok().and_then(|mut list| list.pop()) else { continue };
+            let found = self
+                .arena
+                .exprs
+                .evaluate_exact(&[scalar.expr], &|symbol| values.get(&symbol).cloned());
+            let Some(time) = found.ok().and_then(|mut list| list.pop()) else {
+                continue;
+            };
             if !time.is_positive() {
-                let diagnostic =
-                    Diagnostic::error(Code::LGM0414, format!("the {word} time must be longer than 0 s"))
-                        .label(expr.span, format!("this is {} s", six_digits(to_f64(&time))))
-                        .help("give a short time, or use `square`, or `pulse` with a period, for steps");
+                let diagnostic = Diagnostic::error(Code::LGM0414, format!("the {word} time must be longer than 0 s"))
+                    .label(expr.span, format!("this is {} s", six_digits(to_f64(&time))))
+                    .help("give a short time, or use `square`, or `pulse` with a period, for steps");
                 self.report(diagnostic);
                 return false;
             }

@@ -264,7 +264,7 @@ impl<'a> Evaluator<'a> {
             let body = &self.scopes.bodies[self.scopes.frames[frame.0 as usize].body as usize];
             let fixes = corrections(name.span, &name.text, body.values.keys().copied());
             let help = match OUTPUT_WORDS.contains(&&*name.text) {
-                true => body.outputs_text().map(|outputs| format!("its outputs are {outputs}")),
+                true => body.outputs_text(),
                 false => lgm_source::nearest::did_you_mean(&name.text, body.values.keys().copied()),
             };
             let kind = body.name.text.clone();
@@ -404,12 +404,16 @@ impl<'a> Evaluator<'a> {
 
     /// Returns true if a name in brackets is a number at compile time.
     fn is_known_index(&mut self, index: &'a Expr, place: Place) -> bool {
-        let ExprKind::Name(name) = &index.kind else { return false };
+        let ExprKind::Name(name) = &index.kind else {
+            return false;
+        };
         if self.scopes.value_slot(&name.text, place.frame).is_none() {
             return self.scopes.part_slot(&name.text, place.frame).is_none();
         }
         let value = self.eval(index, place);
-        let [scalar] = value.entries() else { return value.is_error() };
+        let [scalar] = value.entries() else {
+            return value.is_error();
+        };
         self.arena.exprs.symbols_of(&[scalar.expr]).is_empty()
     }
 
@@ -418,9 +422,9 @@ impl<'a> Evaluator<'a> {
         let words = self.sources.slice(written.span).to_string();
         let frame = self.reports.here.frame;
         let declared = written.factors.iter().map(|factor| &*factor.name.text);
-        let name = declared.clone().find(|name| {
-            self.scopes.value_slot(name, frame).is_some() || self.scopes.part_slot(name, frame).is_some()
-        });
+        let name = declared
+            .clone()
+            .find(|name| self.scopes.value_slot(name, frame).is_some() || self.scopes.part_slot(name, frame).is_some());
         let name = name.unwrap_or_default().to_string();
         let diagnostic = Diagnostic::error(
             Code::LGM0402,

@@ -34,10 +34,22 @@ const ELSEWHERE: [Elsewhere; 12] = [
     elsewhere("pow", "write `x^n`", None),
     elsewhere("sgn", "write `sign(x)`", Some("sign")),
     elsewhere("integrate", "write `int(x)`", Some("int")),
-    elsewhere("voltage", "write `across(c)` for an element or a node `c`", Some("across")),
+    elsewhere(
+        "voltage",
+        "write `across(c)` for an element or a node `c`",
+        Some("across"),
+    ),
     elsewhere("current", "write `through(c)` for an element `c`", Some("through")),
-    elsewhere("pressure", "write `across(c)` for an element or a node `c`", Some("across")),
-    elsewhere("temperature", "write `across(c)` for an element or a node `c`", Some("across")),
+    elsewhere(
+        "pressure",
+        "write `across(c)` for an element or a node `c`",
+        Some("across"),
+    ),
+    elsewhere(
+        "temperature",
+        "write `across(c)` for an element or a node `c`",
+        Some("across"),
+    ),
 ];
 
 /// Checks the name of a called function; `tables` are those in scope.

@@ -141,7 +141,12 @@ impl Context<'_> {
     pub fn read_as_unit(&self, index: &Expr, (open, end): (usize, usize)) -> Option<UnitExpr> {
         let mut factors = Vec::new();
         let is_unit = self.unit_factors(index, 1, &mut factors);
-        let names = || factors.iter().map(|factor| &*factor.name.text).filter(|name| *name != "1");
+        let names = || {
+            factors
+                .iter()
+                .map(|factor| &*factor.name.text)
+                .filter(|name| *name != "1")
+        };
         let are_known = names().all(symbols::is_unit) && names().any(|name| !self.declared.contains(name));
         (is_unit && are_known).then(|| UnitExpr {
             factors,

@@ -105,21 +105,17 @@ impl<'a> Evaluator<'a> {
             Range::NotNegative(formal) => {
                 let known = self.known_argument(formal, instance, frame)?;
                 known.value.is_negative().then(|| {
-                    Diagnostic::error(
-                        Code::LGM0414,
-                        format!("`{formal}` of `{kind}` must not be negative"),
-                    )
-                    .label(known.span, format!("this is {}", shown(&known.value)))
-                    .help("write its magnitude: the component applies the sign")
+                    Diagnostic::error(Code::LGM0414, format!("`{formal}` of `{kind}` must not be negative"))
+                        .label(known.span, format!("this is {}", shown(&known.value)))
+                        .help("write its magnitude: the component applies the sign")
                 })
             }
             Range::Ordered(low, high) => {
                 let lowest = self.known_argument(low, instance, frame)?;
                 let highest = self.known_argument(high, instance, frame)?;
                 (lowest.value > highest.value).then(|| {
-                    let diagnostic =
-                        Diagnostic::error(Code::LGM0414, format!("`{low}` of `{name}` is above `{high}`"))
-                            .label(highest.span, format!("`{high}` is {}", shown(&highest.value)));
+                    let diagnostic = Diagnostic::error(Code::LGM0414, format!("`{low}` of `{name}` is above `{high}`"))
+                        .label(highest.span, format!("`{high}` is {}", shown(&highest.value)));
                     let words = format!("`{low}` is {}", shown(&lowest.value));
                     let diagnostic = match lowest.span == highest.span {
                         true => diagnostic,
@@ -188,7 +184,10 @@ impl<'a> Evaluator<'a> {
         let expr = scalar.expr;
         let values = &self.parameter_values;
         let exprs = &self.arena.exprs;
-        let value = exprs.evaluate_exact(&[expr], &|symbol| values.get(&symbol).cloned()).ok()?.pop()?;
+        let value = exprs
+            .evaluate_exact(&[expr], &|symbol| values.get(&symbol).cloned())
+            .ok()?
+            .pop()?;
         let is_number = exprs.symbols_of(&[expr]).is_empty();
         Some(Known { value, span, is_number })
     }
@@ -239,9 +238,9 @@ impl<'a> Evaluator<'a> {
                 parts.iter().all(|part| self.is_constant(&part.1, place, depth))
             }
             ExprKind::Power(parts) => parts.iter().all(|part| self.is_constant(part, place, depth)),
-            ExprKind::Call(name, arguments) if PLAIN_FUNCTIONS.contains(&&*name.text) => {
-                arguments.iter().all(|argument| self.is_constant(&argument.value, place, depth))
-            }
+            ExprKind::Call(name, arguments) if PLAIN_FUNCTIONS.contains(&&*name.text) => arguments
+                .iter()
+                .all(|argument| self.is_constant(&argument.value, place, depth)),
             _ => false,
         }
     }
@@ -250,14 +249,18 @@ impl<'a> Evaluator<'a> {
     pub(super) fn warn_of_hertz(&mut self, formal: &Formal, expr: &'a Expr) {
         let is_angular = formal.unit.as_ref().is_some_and(|unit| {
             let has = |name: &str, exponent: i32| {
-                unit.factors.iter().any(|factor| &*factor.name.text == name && factor.exponent == (exponent, 1))
+                unit.factors
+                    .iter()
+                    .any(|factor| &*factor.name.text == name && factor.exponent == (exponent, 1))
             };
             unit.factors.len() == 2 && has("rad", 1) && has("s", -1)
         });
         if !is_angular {
             return;
         }
-        let Some(given) = self.in_hertz(expr, DEEPEST) else { return };
+        let Some(given) = self.in_hertz(expr, DEEPEST) else {
+            return;
+        };
         let words = self.sources.slice(given.span);
         let better = match &given.kind {
             ExprKind::Number(number, Some(_)) if words.ends_with("[Hz]") => format!("2*pi*{number} [rad/s]"),
