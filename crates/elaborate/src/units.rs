@@ -36,6 +36,18 @@ pub(crate) fn unit_meaning(written: &ast::UnitExpr) -> Result<Unit, Diagnostic> 
     })
 }
 
+/// Returns the help for a number whose unit has a mass of the same name as a force: `oz` and `lb`.
+pub(crate) fn mass_for_force(expr: &Expr) -> Option<String> {
+    let ExprKind::Number(_, Some(unit)) = &expr.kind else {
+        return None;
+    };
+    let mass = unit.factors.iter().map(|factor| &*factor.name.text);
+    let mass = mass.into_iter().find(|name| matches!(*name, "oz" | "lb"))?;
+    Some(format!(
+        "`{mass}` is a unit of mass; in a force or a torque, write `{mass}f`"
+    ))
+}
+
 /// Returns the unit that an index reads as, `m/s` in `x[m/s]`; none for anything else, such as a number.
 pub(crate) fn unit_of_index(index: &Expr, span: Span) -> Option<ast::UnitExpr> {
     let mut factors = Vec::new();

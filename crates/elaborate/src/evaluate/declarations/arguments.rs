@@ -6,6 +6,7 @@ use crate::evaluate::declarations::settings::OfInstance;
 use crate::evaluate::law_scope::LawScope;
 use crate::evaluate::{Claim, Evaluator, Side};
 use crate::syntax_queries::argument_for;
+use crate::units::mass_for_force;
 use lgm_algebra::expr::ExprId;
 use lgm_algebra::units::Dimension;
 use lgm_model::PathId;
@@ -143,23 +144,15 @@ impl<'a> Evaluator<'a> {
 
     /// Returns the help for two common confusions of units: a period that is given as a frequency, and a mass in place of a force.
     fn other_unit(&mut self, expr: Option<&'a Expr>, given: DimId, wanted: DimId) -> Option<String> {
-        let ExprKind::Number(_, Some(unit)) = &expr?.kind else {
+        if !matches!(expr?.kind, ExprKind::Number(_, Some(_))) {
             return None;
-        };
+        }
         let (dim, words) = (self.dims.get(wanted)?, self.sources.slice(expr?.span));
         let is_rate = self.dims.get(given)? == Dimension::TIME.power(-1, 1)?;
         if dim == Dimension::TIME && is_rate {
             return Some(format!("a period is given in a unit of time: write `1/({words})`"));
         }
-        let mass = unit.factors.iter().find_map(|factor| match &*factor.name.text {
-            "oz" => Some(("oz", "ozf")),
-            "lb" => Some(("lb", "lbf")),
-            _ => None,
-        });
-        let (mass, force) = mass?;
-        Some(format!(
-            "`{mass}` is a unit of mass; in a force or a torque, write `{force}`"
-        ))
+        mass_for_force(expr?)
     }
 
     /// Returns the values of the formal parameters.
