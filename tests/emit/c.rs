@@ -192,6 +192,10 @@ fn single_precision_and_steps_of_fixed_length() {
     // The bound on operations is in the README.
     let readme = fs::read_to_string(folder.join("README.md")).unwrap();
     assert!(readme.contains("takes at most"), "{readme}");
+    assert!(
+        readme.contains("\nfloat x[") && !readme.contains("\ndouble x["),
+        "{readme}"
+    );
 }
 
 /// All files of a folder with their contents.

@@ -229,3 +229,260 @@ fn what_depends_on_time_is_left_out_of_matrices_alone() {
     let (_, said) = ran(&text, &["equations", "m.lgm", "--numeric"], 0);
     assert!(said.contains("LGM0504"), "{said}");
 }
+
+/// A model with an instance of a signal component.
+fn signal(instance: &str) -> String {
+    format!(
+        "import signals;\nmodel M {{ param a = 3; param none = 0; param fc = 50 [Hz]; input x = 1; c : {instance}; output y = c.y; }}"
+    )
+}
+
+#[test]
+fn wrong_arguments_of_library_components_are_refused_at_the_instance() {
+    for (instance, code, words) in [
+        (
+            "LowPass(2.5, 3) (u = x)",
+            "LGM0401",
+            "`order` of `LowPass` must be a whole number from 1",
+        ),
+        ("HighPass(2.5, 3) (u = x)", "LGM0401", "this is 2.5"),
+        ("LowPass(-1, 3) (u = x)", "LGM0401", "this is -1"),
+        ("PadeDelay(0, 3) (u = x)", "LGM0401", "this is 0"),
+        (
+            "RateLimiter(-1) (u = x)",
+            "LGM0414",
+            "`rising` of `RateLimiter` must not be negative",
+        ),
+        ("RateLimiter(1, -2*a) (u = x)", "LGM0414", "this is -6"),
+        (
+            "Limiter(high = -2, low = 2) (u = x)",
+            "LGM0414",
+            "`low` of `c` is above `high`",
+        ),
+        ("Limiter(-a) (u = x)", "LGM0414", "`high` is -3"),
+        ("DeadZone(1, a) (u = x)", "LGM0414", "`low` is 3"),
+        (
+            "PI(0, 3, high = 9) (setpoint = x, measured = 0)",
+            "LGM0414",
+            "because `Kp` is 0",
+        ),
+        (
+            "PI(none, 3, high = 9) (setpoint = x, measured = 0)",
+            "LGM0414",
+            "give the time",
+        ),
+        (
+            "PID(2, 0, 1, 1, high = 9) (setpoint = x, measured = 0)",
+            "LGM0414",
+            "because `Ki` is 0",
+        ),
+    ] {
+        let (found, shown) = found(&signal(instance));
+        let errors: Vec<&str> = found
+            .iter()
+            .filter(|found| found.is_error())
+            .map(|found| found.code.as_str())
+            .collect();
+        assert_eq!(errors, [code], "{shown}");
+        assert!(shown.contains(words) && !shown.contains("stdlib"), "{shown}");
+    }
+    for instance in [
+        "LowPass(6/2, 3) (u = x)",
+        "Limiter(x, 2) (u = x)",
+        "PI(2, none, high = 2*x) (setpoint = x, measured = 0)",
+        "PI(0, 3, high = 9, Tt = 1) (setpoint = x, measured = 0)",
+    ] {
+        let (found, shown) = found(&signal(instance));
+        assert!(!found.iter().any(Diagnostic::is_error), "{shown}");
+    }
+    says(
+        "model M { node n : electrical; r : Resistor(1) n -> gnd; s : CurrentSource(trapezoid(0, 0.1, 0, 0.2)) gnd -> n; }",
+        &["LGM0414"],
+        &["the rise time must be longer than 0 s"],
+    );
+}
+
+#[test]
+fn hertz_for_an_angular_frequency_is_warned_of() {
+    for (instance, help) in [
+        ("LowPass(2, 10 [Hz]) (u = x)", "write `2*pi*10 [rad/s]`"),
+        ("Notch(1 [kHz], 5) (u = x)", "write `2*pi*1 [kHz]`"),
+        ("Notch(fc, 5) (u = x)", "write `2*pi*fc`"),
+    ] {
+        let (found, shown) = found(&signal(instance));
+        let warned = found
+            .iter()
+            .find(|found| found.code == "LGM0212")
+            .unwrap_or_else(|| panic!("{shown}"));
+        assert!(shown.contains(help) && warned.fixes.len() == 1, "{shown}");
+    }
+    for instance in [
+        "Notch(2*pi*fc, 5) (u = x)",
+        "Notch(2*pi*10 [Hz], 5) (u = x)",
+        "Notch(600 [rpm], 5) (u = x)",
+        "Notch(a, 5) (u = x)",
+    ] {
+        let (found, shown) = found(&signal(instance));
+        assert!(!found.iter().any(|found| found.code == "LGM0212"), "{shown}");
+    }
+}
+
+const CART: &str = "model U { param m = 2 [kg]; param k = 3 [N/m]; input F [N] = 1; node x : translational;
+  f : ForceSource(F) gnd -> x; M : Mass(m) x -> gnd; s : Spring(k) x -> gnd; output y = int(across(M)) [mm]; output z = across(M) [m/s]; }";
+
+/// Brackets after a scalar are a unit, even if the model declares the symbol. After a vector they are an index.
+#[test]
+fn a_unit_after_a_scalar_is_no_index() {
+    says(&CART.replace("[mm]", "[m]"), &[], &[]);
+    let text = CART
+        .replace("[mm]", "[m]")
+        .replace("[m/s]", "[m/h]")
+        .replace("s : Spring", "h : Spring");
+    let (rows, _) = ran(&text, &["simulate", "m.lgm", "--stop", "1", "--points", "2"], 0);
+    let plain = CART
+        .replace("param m =", "param mass =")
+        .replace("Mass(m)", "Mass(mass)");
+    let plain = plain.replace("[mm]", "[m]").replace("[m/s]", "[m/h]");
+    let (expected, _) = ran(&plain, &["simulate", "m.lgm", "--stop", "1", "--points", "2"], 0);
+    let numbers = |rows: &str| {
+        rows.lines()
+            .nth(2)
+            .unwrap()
+            .split(',')
+            .take(3)
+            .map(str::to_string)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(numbers(&rows), numbers(&expected));
+    says(
+        "model V { param m = 2; node x[2] vector : translational; f : ForceSource([m, 3]) gnd -> x; M : Mass(1) x -> gnd; output y = across(M) [m]; }",
+        &["LGM0402"],
+        &[
+            "`[m]` is an index here, because the model declares `m`",
+            "to use the unit, rename `m`",
+        ],
+    );
+    says(
+        "model V { const m = 2; node x[2] vector : translational; f : ForceSource([m, 3]) gnd -> x; M : Mass(1) x -> gnd; output y = across(M)[m]; }",
+        &[],
+        &[],
+    );
+}
+
+#[test]
+fn units_of_other_countries_and_of_periods() {
+    says("model M { param k = 2 [ozf.in/A]; output y = k; }", &[], &[]);
+    says(
+        "model M { node a : electrical; node s : rotational; m : Gyrator(2 [oz.in/A]) s -> gnd, a -> gnd; b : RotaryDamper(1) s -> gnd; v : VoltageSource(1) a -> gnd; }",
+        &["LGM0201"],
+        &["`oz` is a unit of mass; in a force or a torque, write `ozf`"],
+    );
+    says(
+        &signal("SampleHold(1000 [Hz]) (u = x)").replace("param a = 3; param none = 0; param fc = 50 [Hz]; ", ""),
+        &["LGM0201"],
+        &["write `1/(1000 [Hz])`"],
+    );
+    says(
+        "model M { param q = 3 [mN.m/(1000 rpm)]; output y = q; }",
+        &["LGM0026"],
+        &["a unit contains no numbers except `1`"],
+    );
+    says(
+        "model M { param q = 3 [N m]; output y = q; }",
+        &["LGM0024"],
+        &["write `N.m`"],
+    );
+}
+
+#[test]
+fn habits_of_other_languages_lead_to_this_one() {
+    let circuit = |statement: &str| {
+        format!("model M {{ node b : electrical; c : Capacitor(1) b -> gnd; r : Resistor(1) b -> gnd; {statement} }}")
+    };
+    for (text, code, help) in [
+        (
+            "# text\nmodel M { output y = 1; }".to_string(),
+            "LGM0005",
+            "write `// text` for a comment",
+        ),
+        (
+            "model M { input u = 1; output y = u > 0 ? 1 : 0; }".to_string(),
+            "LGM0005",
+            "write `if u > 0 then 1 else 0`",
+        ),
+        (
+            circuit("d : Capacitor(1,5 [uF]) b -> gnd;"),
+            "LGM0132",
+            "write `1.5 [uF]`",
+        ),
+        (circuit("d : Capacitor(1 [uF]) b -> 0;"), "LGM0046", "write `gnd`"),
+        (
+            circuit("Capacitor(1 [uF]) b -> gnd;"),
+            "LGM0046",
+            "`c1 : Capacitor(..) b -> gnd;`",
+        ),
+        (circuit("output y = voltage(c);"), "LGM0145", "write `across(c)`"),
+        (circuit("output y = current(c);"), "LGM0145", "write `through(c)`"),
+        (
+            "import signals; model M { input u = 1; c : Lag(2) (u); output y = c.y; }".to_string(),
+            "LGM0046",
+            "`(u = u)`",
+        ),
+        (
+            "import signals; model M { input u = 1; c : Lag(2) (u = u); output y = c.out; }".to_string(),
+            "LGM0111",
+            "its output is `y`",
+        ),
+        (
+            "import signals; model M { input u = 1; c : Lag(2) (u = u); output y = c; }".to_string(),
+            "LGM0113",
+            "write its output: `c.y`",
+        ),
+    ] {
+        says(&text, &[code], &[help]);
+    }
+}
+
+/// The help gives the value in the unit of the model, and not the same number.
+#[test]
+fn a_number_without_its_unit_on_the_command_line_is_converted() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "import signals;\nmodel M { input u = 1; sh : SampleHold(1 [ms]) (u = u); output y = sh.y; }";
+    fs::write(folder.path().join("m.lgm"), text).unwrap();
+    let run = lgm(
+        folder.path(),
+        &["simulate", "m.lgm", "--stop", "1", "--set", "sh.T=0.05"],
+    );
+    ends_with(&run, 0);
+    assert!(
+        err(&run).contains("write `50 [ms]` or `0.05 [s]` for this value"),
+        "{}",
+        err(&run)
+    );
+}
+
+#[test]
+fn a_sweep_of_modes_is_drawn_over_its_parameter() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("m.lgm"), CART).unwrap();
+    let run = lgm(
+        folder.path(),
+        &["modes", "m.lgm", "--sweep", "k=1:9:5", "--plot", "a.svg"],
+    );
+    ends_with(&run, 0);
+    let drawn = fs::read_to_string(folder.path().join("a.svg")).unwrap();
+    assert!(
+        drawn.contains("mode 1") && drawn.contains("natural frequencies over k"),
+        "{drawn}"
+    );
+    let run = lgm(
+        folder.path(),
+        &[
+            "modes", "m.lgm", "--sweep", "k=1:9:2", "--sweep", "m=1:2:2", "--plot", "b.svg",
+        ],
+    );
+    ends_with(&run, 2);
+    assert!(err(&run).contains("2 parameters vary"), "{}", err(&run));
+    ends_with(&lgm(folder.path(), &["modes", "m.lgm", "--plot", "b.svg"]), 2);
+    assert!(!folder.path().join("b.svg").exists());
+}

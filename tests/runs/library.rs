@@ -207,6 +207,16 @@ fn controllers() {
                 &[("y", -3.5 - 0.5 * filtered)],
             ),
             (
+                "c : PID(2, 3, 0.5, 0.5, high = 1000, measured0 = 7, integral0 = 4) (setpoint = 0, measured = 7 + time); output y = c.y;",
+                1.0,
+                &[("y", -2.0 * 8.0 + 4.0 - 3.0 * 7.5 - 0.5 * filtered)],
+            ),
+            (
+                "c : PI(0, 3, high = 1000, Tt = 1, integral0 = 2) (setpoint = 1, measured = 0); output y = c.y;",
+                1.0,
+                &[("y", 5.0)],
+            ),
+            (
                 "c : PID(2, 3, 0.5, 0.5, high = 4) (setpoint = 1, measured = 0); output y = c.y; output i = c.integral;",
                 20.0,
                 &[("y", 4.0), ("i", 4.0)],
@@ -274,6 +284,15 @@ fn filters() {
         );
         check("signals", &[(&body, 10.1, &[("a", low), ("b", high)])]);
     }
+    check(
+        "signals",
+        &[(
+            "a : LowPass(1, 3, y0 = 2) (u = 2); b : LowPass(2, 3, y0 = 2) (u = 2); c : LowPass(5, 3, y0 = 2) (u = 2);
+             output x = a.y; output y = b.y; output z = c.y;",
+            1.0,
+            &[("x", 2.0), ("y", 2.0), ("z", 2.0)],
+        )],
+    );
     // The phase of a Pade fraction of order n departs from that of the delay with the power 2*n + 1 of the frequency.
     for order in 2..=4 {
         let body = format!("g : PadeDelay({order}, 0.1) (u = sin(time)); output y = g.y;");
@@ -340,5 +359,25 @@ fn limits_and_sampling() {
                 &[("y", 1.0), ("s", 0.315)],
             ),
         ],
+    );
+}
+
+/// A state as the modulating signal: at the tips of the carrier, `u = 1` is decided by a value that a run integrates.
+#[test]
+fn centred_modulation_at_its_ends_switches_nothing() {
+    let body = |duty: &str| {
+        format!(
+            "state dy = int(0*dy), start = {duty}; g : CentredPWM(1e-3) (u = dy); node vin, a : electrical;
+             vs : VoltageSource(10) vin -> gnd; q : Switch(g.y > 0.5) vin -> a; l : Inductor(0.01) a -> gnd;
+             state sum = int(g.y); output i = through(l); output s = sum;"
+        )
+    };
+    check(
+        "signals;\nimport switching",
+        &[(&body("1"), 5.25e-3, &[("i", 5.25), ("s", 5.25e-3)])],
+    );
+    check(
+        "signals;\nimport switching",
+        &[(&body("0"), 5.25e-3, &[("i", 0.0), ("s", 0.0)])],
     );
 }

@@ -1,9 +1,10 @@
 //! The meaning of a written unit.
 
 use lgm_algebra::units::{self, Unit, UnitFault, UnitPower};
+use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use lgm_syntax::ast;
+use lgm_syntax::ast::{self, Expr, ExprKind};
 
 /// Returns the meaning of a written unit, or its error.
 pub(crate) fn unit_meaning(written: &ast::UnitExpr) -> Result<Unit, Diagnostic> {
@@ -33,6 +34,68 @@ pub(crate) fn unit_meaning(written: &ast::UnitExpr) -> Result<Unit, Diagnostic> 
                 .help("write the unit in SI base units")
         }
     })
+}
+
+/// Returns the help for a number whose unit has a mass of the same name as a force: `oz` and `lb`.
+pub(crate) fn mass_for_force(expr: &Expr) -> Option<String> {
+    let ExprKind::Number(_, Some(unit)) = &expr.kind else {
+        return None;
+    };
+    let mass = unit.factors.iter().map(|factor| &*factor.name.text);
+    let mass = mass.into_iter().find(|name| matches!(*name, "oz" | "lb"))?;
+    Some(format!(
+        "`{mass}` is a unit of mass; in a force or a torque, write `{mass}f`"
+    ))
+}
+
+/// Returns the unit that an index reads as, `m/s` in `x[m/s]`; none for anything else, such as a number.
+pub(crate) fn unit_of_index(index: &Expr, span: Span) -> Option<ast::UnitExpr> {
+    let mut factors = Vec::new();
+    let is_unit = unit_factors(index, 1, &mut factors);
+    let written = ast::UnitExpr { factors, span };
+    let has_name = written.factors.iter().any(|factor| &*factor.name.text != "1");
+    (is_unit && has_name && unit_meaning(&written).is_ok()).then_some(written)
+}
+
+/// Collects the factors of a unit that was read as an expression; `sign` is -1 after a `/`. Returns false for anything else.
+fn unit_factors(expr: &Expr, sign: i32, factors: &mut Vec<ast::UnitFactor>) -> bool {
+    match &expr.kind {
+        ExprKind::Name(name) => {
+            factors.push(ast::UnitFactor {
+                name: name.clone(),
+                exponent: (sign, 1),
+            });
+            true
+        }
+        ExprKind::Number(text, None) if &**text == "1" => true,
+        ExprKind::Member(base, name) => {
+            sign == 1 && unit_factors(base, sign, factors) && {
+                factors.push(ast::UnitFactor {
+                    name: name.clone(),
+                    exponent: (sign, 1),
+                });
+                true
+            }
+        }
+        ExprKind::Power(parts) => {
+            let [base, exponent] = &parts[..] else { return false };
+            let (ExprKind::Name(_), ExprKind::Number(text, None)) = (&base.kind, &exponent.kind) else {
+                return false;
+            };
+            let Some(exponent) = text.parse::<i32>().ok().filter(|exponent| *exponent <= 64) else {
+                return false;
+            };
+            unit_factors(base, sign * exponent, factors)
+        }
+        // `m*s` is a product, and only `m/s` a unit.
+        ExprKind::Product(list) => match &list[..] {
+            [(false, above), (true, below)] => {
+                unit_factors(above, sign, factors) && unit_factors(below, -sign, factors)
+            }
+            _ => false,
+        },
+        _ => false,
+    }
 }
 
 fn unit_power(factor: &ast::UnitFactor) -> UnitPower<'_> {

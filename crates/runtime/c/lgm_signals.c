@@ -22,7 +22,7 @@ void lgm_inputs(lgm_model *model, lgm_real t, lgm_real u[], lgm_real du[]) {
 static real fastest(lgm_model *model, real start, real stop) {
     enum { PHASES = LGM_PHASES, COARSE = 1000 };
     real largest = (real)0.0;
-    real last[PHASES];
+    real last[PHASES] = {(real)0.0};
     real next[PHASES];
     (void)model;
     if (!(start < stop)) {

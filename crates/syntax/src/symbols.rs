@@ -2,8 +2,8 @@
 
 /// Symbols that take no prefix.
 const PLAIN: &[&str] = &[
-    "deg", "rpm", "rev", "min", "h", "kg", "rad", "l", "L", "degC", "degF", "dB", "percent", "inch", "ft", "lb", "oz",
-    "lbf", "psi", "hp", "atm",
+    "deg", "rpm", "rev", "min", "h", "kg", "rad", "l", "L", "degC", "degF", "dB", "percent", "inch", "in", "ft", "lb",
+    "oz", "lbf", "ozf", "psi", "hp", "atm",
 ];
 
 /// Symbols that take a prefix.

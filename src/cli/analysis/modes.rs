@@ -13,10 +13,12 @@ use crate::cli::report;
 use crate::cli::request::{LinearizeArguments, ModelArguments, StateArguments};
 use crate::cli::table::Table;
 use lgm_analysis::{Mode, ModeRequest, integrals_of_outputs, modes};
+use lgm_emit::plot::{ProfileFigure, Series, profile_svg};
 use lgm_emit::significant;
 use lgm_equations::{Options, StateSystem};
 use lgm_session::analysis::modes::{modes_json, varied_parameters, with_storage};
 use lgm_source::SourceMap;
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use num_complex::Complex;
 use serde_json::{Value, json};
@@ -25,6 +27,9 @@ use std::sync::Arc;
 
 /// Maximum number of names of shapes and energies listed per mode. Smaller entries are omitted.
 const SHOWN: usize = 6;
+
+/// Maximum number of modes in a plot over a parameter, from the slowest: the plot has this number of colours and line styles.
+const MOST_DRAWN: usize = 12;
 
 /// Options that have no effect with --converge. Each option excludes --converge, and excluded options are no longer required.
 const BESIDE: [&str; 4] = ["shapes", "near", "sensitivity", "sampled"];
@@ -37,7 +42,8 @@ const BESIDE: [&str; 4] = ["shapes", "near", "sensitivity", "sampled"];
 /// also in models with 100,000 states. `--sensitivity k,b` prints the derivative of each pole with respect to
 /// parameters.
 ///
-/// `--sweep k=20:200:10` prints the modes for each value of a parameter, such as those of a Campbell diagram over a speed.
+/// `--sweep k=20:200:10` prints the modes for each value of a parameter. `--plot` draws the natural frequencies over the parameter, such as
+/// a Campbell diagram over a speed.
 ///
 /// `--converge n=1,2,4,8` compiles the model for each value of its `const` n. It prints the lowest natural frequencies
 /// and the largest error of the response from the first input to the first output at `--omega`, relative to the largest
@@ -45,8 +51,9 @@ const BESIDE: [&str; 4] = ["shapes", "near", "sensitivity", "sampled"];
 /// micro-elements, against the same response.
 #[derive(Clone, Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  lgm modes examples/seeds/beam_cantilever.lgm\n  lgm modes examples/quarter_car.lgm --shapes\n  lgm modes examples/oscillator.lgm --sensitivity k,b\n  lgm modes examples/oscillator.lgm --sweep k=20:200:10\n  lgm modes examples/line.lgm --profile cell.c.v --plot shapes.svg\n  lgm modes examples/line.lgm --set N=2000 --near 1000 --count 4\n  lgm modes examples/switching/digital_speed_loop.lgm --sampled\n  lgm modes examples/seeds/bar_modal.lgm --converge n_modes=1,2,4,8,64 --omega 0.31 \\\n    --against examples/seeds/bar_microelement_chain.lgm --cells N"
+    after_help = "Examples:\n  lgm modes examples/seeds/beam_cantilever.lgm\n  lgm modes examples/quarter_car.lgm --shapes\n  lgm modes examples/oscillator.lgm --sensitivity k,b\n  lgm modes examples/oscillator.lgm --sweep k=20:200:10 --plot campbell.svg\n  lgm modes examples/line.lgm --profile cell.c.v --plot shapes.svg\n  lgm modes examples/line.lgm --set N=2000 --near 1000 --count 4\n  lgm modes examples/switching/digital_speed_loop.lgm --sampled\n  lgm modes examples/seeds/bar_modal.lgm --converge n_modes=1,2,4,8,64 --omega 0.31 \\\n    --against examples/seeds/bar_microelement_chain.lgm --cells N"
 )]
+#[command(group = clap::ArgGroup::new("plotted").args(["profile", "sweep"]).multiple(true))]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     model: ModelArguments,
@@ -69,8 +76,8 @@ pub(in crate::cli) struct Arguments {
     /// A vector parameter with the positions of the entries of --profile
     #[arg(long, value_name = "PARAM", requires = "profile")]
     over: Option<String>,
-    /// The file for the plot of --profile
-    #[arg(long, value_name = "FILE.svg", value_parser = svg_picture, requires = "profile")]
+    /// The file for the plot of --profile or --sweep
+    #[arg(long, value_name = "FILE.svg", value_parser = svg_picture, requires = "plotted", conflicts_with_all = ["converge", "sampled"])]
     plot: Option<std::path::PathBuf>,
     /// Derivatives of the poles with respect to these parameters
     #[arg(long, value_name = "NAME,NAME..", value_delimiter = ',', conflicts_with = "converge")]
@@ -191,6 +198,18 @@ fn print_sweep(arguments: &Arguments) -> Outcome {
     let Some((map, ..)) = all.first() else {
         return Outcome::Success;
     };
+    if let Some(file) = &arguments.plot {
+        let drawn = match draw_sweep(&cases, &all) {
+            Ok(text) => report::after_writing(map, write_text(file, &text)),
+            Err(fault) => {
+                report::print(map, std::slice::from_ref(&*fault));
+                report::outcome(&[*fault])
+            }
+        };
+        if drawn != Outcome::Success {
+            return drawn;
+        }
+    }
     let written = write_result(None, &mut |out| match arguments.format {
         Format::Text => write_sweep(&cases, &all, out),
         Format::Json => {
@@ -204,6 +223,51 @@ fn print_sweep(arguments: &Arguments) -> Outcome {
         }
     });
     report::after_writing(map, written)
+}
+
+/// Draws the natural frequencies over the varied parameter: a Campbell diagram. Poles at zero and real poles are omitted.
+fn draw_sweep(cases: &[Case], all: &[(SourceMap, ModesResults, usize)]) -> Result<String, Box<Diagnostic>> {
+    let varied = cases.first().map_or(&[][..], |case| &case.values);
+    let [(name, _)] = varied else {
+        let fault = Diagnostic::error(
+            Code::LGM0924,
+            format!(
+                "a plot of modes has one horizontal axis, but {} parameters vary",
+                varied.len()
+            ),
+        );
+        return Err(Box::new(
+            fault.help("give one `--sweep`, and fix the others with `--set`"),
+        ));
+    };
+    let mut series: Vec<Series> = Vec::new();
+    for (case, (_, (_, modes, _), _)) in cases.iter().zip(all) {
+        let at = case.values.first().map_or(0.0, |value| value.1);
+        let oscillating = modes.iter().filter(|mode| mode.pole.im > 0.0);
+        let mut frequencies: Vec<f64> = oscillating
+            .map(|mode| mode.pole.norm() / std::f64::consts::TAU)
+            .collect();
+        frequencies.sort_by(f64::total_cmp);
+        for (number, frequency) in frequencies.into_iter().take(MOST_DRAWN).enumerate() {
+            if series.len() <= number {
+                series.push(Series {
+                    name: format!("mode {}", number + 1),
+                    unit: Some("Hz".to_string()),
+                    points: Vec::new(),
+                });
+            }
+            series[number].points.push((at, frequency));
+        }
+    }
+    let Some((_, (system, ..), _)) = all.first().filter(|_| !series.is_empty()) else {
+        let fault = Diagnostic::error(Code::LGM0930, "no mode oscillates, so a plot of frequencies is empty");
+        return Err(Box::new(fault.help("print the poles without `--plot`")));
+    };
+    Ok(profile_svg(&ProfileFigure {
+        title: format!("{}: natural frequencies over {name}", system.model),
+        x: (name.clone(), None),
+        series,
+    }))
 }
 
 /// Prints a table with a line for each mode of each case.

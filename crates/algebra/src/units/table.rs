@@ -163,10 +163,12 @@ const KNOWN: &[Known] = &[
     temperature("degF", (5, 9), (45_967 * 5, 900)),
     // The pound, the inch and the mechanical horsepower of the international agreement of 1959 and of NIST SP 811.
     scaled("inch", LENGTH, (254, 10_000), false),
+    scaled("in", LENGTH, (254, 10_000), false),
     scaled("ft", LENGTH, (3048, 10_000), false),
     scaled("lb", MASS, (45_359_237, 100_000_000), false),
     scaled("oz", MASS, (28_349_523_125, 1_000_000_000_000), false),
     scaled("lbf", FORCE, (44_482_216_152_605, 10_000_000_000_000), false),
+    scaled("ozf", FORCE, (44_482_216_152_605, 160_000_000_000_000), false),
     scaled("psi", PRESSURE, (44_482_216_152_605, 6_451_600_000), false),
     scaled("hp", POWER, (74_569_987_158_227_022, 100_000_000_000_000), false),
     // The thermochemical calorie.

@@ -62,6 +62,8 @@ fn scales_with_an_offset_and_decibels_are_converted() {
 fn customary_units_have_their_published_factors() {
     for (name, factor) in [
         ("inch", 0.0254),
+        ("in", 0.0254),
+        ("ozf", 0.2780138509537812),
         ("ft", 0.3048),
         ("lb", 0.453_592_37),
         ("oz", 0.028_349_523_125),

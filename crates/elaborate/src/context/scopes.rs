@@ -164,6 +164,24 @@ impl<'a> Body<'a> {
         self.parts.entry(&name.text).or_insert(next);
     }
 
+    /// Returns a sentence about the outputs of a component; none if it has none.
+    pub(crate) fn outputs_text(&self) -> Option<String> {
+        let mut names: Vec<String> = self.output_names().map(|name| format!("`{name}`")).collect();
+        let last = names.pop()?;
+        Some(match names.is_empty() {
+            true => format!("its output is {last}"),
+            false => format!("its outputs are {} and {last}", names.join(", ")),
+        })
+    }
+
+    /// Returns the names of the outputs of a component in order.
+    pub(crate) fn output_names(&self) -> impl Iterator<Item = &'a str> {
+        self.statements.iter().filter_map(|statement| match &statement.kind {
+            StatementKind::Output(indexed) => Some(&*indexed.declared.name.text),
+            _ => None,
+        })
+    }
+
     /// Adds the outputs of a component to its values. An output with the name of another value is that value.
     fn add_outputs(&mut self) {
         let mut outputs: Vec<&'a ast::Indexed> = Vec::new();

@@ -1,7 +1,7 @@
 //! Sums, products and powers of values, with their dimensions and widths checked.
 
-use crate::context::Place;
 use crate::context::values::{Agreement, DimId, Scalar, Value};
+use crate::context::{GraphPart, Place, ValueSlot};
 use crate::evaluate::{Claim, Evaluator, Side};
 use lgm_algebra::expr::{ExprId, Function};
 use lgm_algebra::units::Unit;
@@ -10,6 +10,7 @@ use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_syntax::ast::{Expr, ExprKind, Indexed};
 use num_traits::ToPrimitive;
+use std::rc::Rc;
 
 /// The maximum number of entries of a product of matrices.
 const LARGEST_RESULT: usize = 250_000;
@@ -436,18 +437,63 @@ impl<'a> Evaluator<'a> {
 
     /// Returns the SI value of an output. The unit after its expression only determines how it is shown, and must have its dimension.
     pub(crate) fn output_value(&mut self, output: &'a Indexed, place: Place) -> Value {
-        let ExprKind::InUnit(inner, written) = &output.value.kind else {
-            return self.eval(&output.value, place);
+        self.shown_output(output, place).0
+    }
+
+    /// Returns the SI value of an output, and the unit in which it is shown.
+    pub(crate) fn shown_output(&mut self, output: &'a Indexed, place: Place) -> (Value, Option<(Rc<Unit>, Span)>) {
+        let (value, inner, written) = match &output.value.kind {
+            ExprKind::InUnit(inner, written) => (self.eval(inner, place), &**inner, written.clone()),
+            // `across(M) [m]` in a model that declares `m`.
+            ExprKind::Index(inner, indices) if !matches!(inner.kind, ExprKind::Name(_) | ExprKind::Member(..)) => {
+                match self.index_as_unit(inner, indices, place, output.value.span) {
+                    Some(written) => match self.eval(inner, place) {
+                        value @ Value::Scalar(_) => (value, &**inner, written),
+                        _ => return (self.eval(&output.value, place), None),
+                    },
+                    None => return (self.eval(&output.value, place), None),
+                }
+            }
+            ExprKind::Index(inner, indices) => {
+                let written = self.index_as_unit(inner, indices, place, output.value.span);
+                match (written, self.is_indexed_name(inner, place)) {
+                    (Some(written), false) => match self.eval(inner, place) {
+                        value @ Value::Scalar(_) => (value, &**inner, written),
+                        _ => return (self.eval(&output.value, place), None),
+                    },
+                    _ => return (self.eval(&output.value, place), None),
+                }
+            }
+            _ => return (self.eval(&output.value, place), None),
         };
-        let (value, Some(unit)) = (self.eval(inner, place), self.unit(written)) else {
-            return Value::Error;
+        let unit = self.unit(&written);
+        let value = match &unit {
+            Some(unit) => self.in_shown_unit(&value, inner, (unit, written.span)),
+            None => Value::Error,
         };
+        (value, unit.map(|unit| (unit, written.span)))
+    }
+
+    /// Returns true if a name or a member is declared with indices.
+    fn is_indexed_name(&mut self, base: &'a Expr, place: Place) -> bool {
+        let (name, frame) = match &base.kind {
+            ExprKind::Name(name) => (name, place.frame),
+            ExprKind::Member(owner, name) => match self.known_graph_part(owner, place) {
+                Some(GraphPart::Component(frame)) => (name, frame),
+                _ => return true,
+            },
+            _ => return false,
+        };
+        match self.scopes.value_slot(&name.text, frame) {
+            Some(slot) => matches!(self.scopes.values[slot], ValueSlot::Indexed(_)),
+            None => true,
+        }
+    }
+
+    /// Returns the value of an output in SI, checked against the unit in which it is shown.
+    fn in_shown_unit(&mut self, value: &Value, inner: &'a Expr, (unit, span): (&Unit, Span)) -> Value {
         let dim = self.dims.id(unit.dimension);
-        let wanted = Side {
-            dim,
-            span: written.span,
-            expr: None,
-        };
+        let wanted = Side { dim, span, expr: None };
         for entry in value.entries() {
             if !self.same_dimension(wanted, Side::of(inner, entry.dim), "put together") {
                 return Value::Error;

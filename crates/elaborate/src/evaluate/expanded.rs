@@ -6,10 +6,13 @@ use crate::context::Place;
 use crate::context::values::{Scalar, Value};
 use crate::evaluate::Evaluator;
 use crate::function_table::{EXPANDED, Expansion};
-use lgm_algebra::expr::{ExprId, Function, Relation};
+use lgm_algebra::expr::{ExprId, Function, Relation, to_f64};
 use lgm_source::Span;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::{Diagnostic, six_digits};
 use lgm_syntax::ast::{Argument, Expr, Name};
 use num_rational::BigRational;
+use num_traits::Signed;
 
 /// A function of the table of expanded functions.
 #[derive(Clone, Copy)]
@@ -72,6 +75,9 @@ impl<'a> Evaluator<'a> {
         {
             return Value::Error;
         }
+        if function.kind == Expansion::Trapezoid && !self.has_slopes(&given) {
+            return Value::Error;
+        }
         let list: Vec<ExprId> = given.iter().map(|entry| entry.0.expr).collect();
         let expr = match function.kind {
             Expansion::Mod => self.modulo(list[0], list[1]),
@@ -93,6 +99,29 @@ impl<'a> Evaluator<'a> {
             },
         };
         Value::scalar(expr, dim)
+    }
+
+    /// Returns true if the rise and the fall of a trapezoid are longer than 0 s; errors are reported.
+    fn has_slopes(&mut self, given: &[(Scalar, &'a Expr)]) -> bool {
+        for (at, word) in [(0, "rise"), (2, "fall")] {
+            let Some((scalar, expr)) = given.get(at) else { continue };
+            let values = &self.parameter_values;
+            let found = self
+                .arena
+                .exprs
+                .evaluate_exact(&[scalar.expr], &|symbol| values.get(&symbol).cloned());
+            let Some(time) = found.ok().and_then(|mut list| list.pop()) else {
+                continue;
+            };
+            if !time.is_positive() {
+                let diagnostic = Diagnostic::error(Code::LGM0414, format!("the {word} time must be longer than 0 s"))
+                    .label(expr.span, format!("this is {} s", six_digits(to_f64(&time))))
+                    .help("give a short time, or use `square`, or `pulse` with a period, for steps");
+                self.report(diagnostic);
+                return false;
+            }
+        }
+        true
     }
 
     /// Returns `a - b*floor(a/b)`, which has the sign of b.

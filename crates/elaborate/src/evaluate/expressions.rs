@@ -3,6 +3,7 @@
 use crate::context::values::{DimId, LARGEST_EXPONENT, LONGEST_LITERAL, Scalar, Value, decimal};
 use crate::context::{Env, EnvId, GraphPart, Place, ValueSlot, pair};
 use crate::evaluate::{Evaluator, Side};
+use crate::units::unit_of_index;
 use lgm_algebra::expr::Relation;
 use lgm_source::Span;
 use lgm_source::codes::Code;
@@ -14,6 +15,9 @@ use lgm_syntax::ast::{Comparison, Expr, ExprKind, Name, Over, UnitExpr};
 const LARGEST_LIST: usize = 250_000;
 /// The maximum number of terms of an expanded `sum`, including nested sums.
 const LONGEST_SUM: u64 = 200_000;
+
+/// Names of the output of a component in other languages.
+const OUTPUT_WORDS: [&str; 6] = ["out", "output", "outputs", "result", "val", "value"];
 
 /// The maximum depth of evaluation; brackets nest at most 256 deep, and a chain of names adds to it.
 const DEEPEST_EVALUATION: usize = 600;
@@ -259,7 +263,10 @@ impl<'a> Evaluator<'a> {
         let Some(slot) = self.scopes.value_slot(&name.text, frame) else {
             let body = &self.scopes.bodies[self.scopes.frames[frame.0 as usize].body as usize];
             let fixes = corrections(name.span, &name.text, body.values.keys().copied());
-            let help = lgm_source::nearest::did_you_mean(&name.text, body.values.keys().copied());
+            let help = match OUTPUT_WORDS.contains(&&*name.text) {
+                true => body.outputs_text(),
+                false => lgm_source::nearest::did_you_mean(&name.text, body.values.keys().copied()),
+            };
             let kind = body.name.text.clone();
             let mut diagnostic = Diagnostic::error(Code::LGM0111, format!("`{kind}` has no value `{}`", name.text))
                 .label(name.span, "not declared in the component");
@@ -310,6 +317,18 @@ impl<'a> Evaluator<'a> {
         if value.is_error() {
             return Value::Error;
         }
+        if let Some(written) = self.index_as_unit(base, indices, place, span) {
+            if matches!(value, Value::Scalar(_)) {
+                return match self.unit(&written) {
+                    Some(unit) => self.in_unit(&value, &unit, written.span, base.span, Some(base)),
+                    None => Value::Error,
+                };
+            }
+            if !self.is_known_index(&indices[0], place) {
+                self.not_a_unit(&written);
+                return Value::Error;
+            }
+        }
         let Some(list) = self.integers(indices, place) else {
             return Value::Error;
         };
@@ -355,6 +374,66 @@ impl<'a> Evaluator<'a> {
             return Value::Error;
         }
         Value::Scalar(array.entries[(row as usize - 1) * columns + column as usize - 1])
+    }
+
+    /// Returns the unit that the brackets after a value also read as: `[m]` in a model that declares `m`. Loop indices are no units.
+    pub(super) fn index_as_unit(
+        &mut self,
+        base: &Expr,
+        indices: &'a [Expr],
+        place: Place,
+        span: Span,
+    ) -> Option<UnitExpr> {
+        let [only] = indices else { return None };
+        if self.law.is_some() {
+            return None;
+        }
+        let between = self.sources.slice(Span {
+            start: base.span.end,
+            ..span
+        });
+        let brackets = Span {
+            start: base.span.end + between.find('[')? as u32,
+            ..span
+        };
+        let written = unit_of_index(only, brackets)?;
+        let is_index = |name: &str| self.scopes.loop_index(name, place).is_some();
+        let has_index = written.factors.iter().any(|factor| is_index(&factor.name.text));
+        (!has_index).then_some(written)
+    }
+
+    /// Returns true if a name in brackets is a number at compile time.
+    fn is_known_index(&mut self, index: &'a Expr, place: Place) -> bool {
+        let ExprKind::Name(name) = &index.kind else {
+            return false;
+        };
+        if self.scopes.value_slot(&name.text, place.frame).is_none() {
+            return self.scopes.part_slot(&name.text, place.frame).is_none();
+        }
+        let value = self.eval(index, place);
+        let [scalar] = value.entries() else {
+            return value.is_error();
+        };
+        self.arena.exprs.symbols_of(&[scalar.expr]).is_empty()
+    }
+
+    /// Reports a unit after a vector that reads as an index, because the model declares its symbols.
+    fn not_a_unit(&mut self, written: &UnitExpr) {
+        let words = self.sources.slice(written.span).to_string();
+        let frame = self.reports.here.frame;
+        let declared = written.factors.iter().map(|factor| &*factor.name.text);
+        let name = declared
+            .clone()
+            .find(|name| self.scopes.value_slot(name, frame).is_some() || self.scopes.part_slot(name, frame).is_some());
+        let name = name.unwrap_or_default().to_string();
+        let diagnostic = Diagnostic::error(
+            Code::LGM0402,
+            format!("`{words}` is an index here, because the model declares `{name}`"),
+        )
+        .label(written.span, "not a number at compile time")
+        .help(format!("to use the unit, rename `{name}`"));
+        let diagnostic = self.label_declared(diagnostic, &name, frame, "declared here");
+        self.report(diagnostic);
     }
 
     pub(super) fn over(&mut self, over: &'a Over, place: Place, span: Span) -> Value {

@@ -94,6 +94,13 @@ impl<'a> Evaluator<'a> {
                         name.text
                     )
                 }
+                Some(GraphPart::Component(inside)) => {
+                    let body = self.scopes.frames[inside.0 as usize].body as usize;
+                    match self.scopes.bodies[body].output_names().next() {
+                        Some(output) => format!("write its output: `{}.{output}`", name.text),
+                        None => "measure a variable of one of its elements, such as `across(..)`".to_string(),
+                    }
+                }
                 _ => "measure a variable of one of its elements, such as `across(..)`".to_string(),
             },
         );

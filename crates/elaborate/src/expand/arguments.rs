@@ -43,6 +43,11 @@ impl<'a> Expansion<'_, 'a> {
                 },
             };
             if position >= formals.len() {
+                if let Some(diagnostic) = self.decimal_comma(instance, at) {
+                    self.report(diagnostic);
+                    good = false;
+                    break;
+                }
                 let diagnostic =
                     Diagnostic::error(Code::LGM0132, format!("too many arguments for `{}`", definition.text))
                         .label(argument.value.span, "this argument is not expected")
@@ -93,6 +98,24 @@ impl<'a> Expansion<'_, 'a> {
             }
         }
         good
+    }
+
+    /// Returns the error of a number with a decimal comma, `1,5 [uF]`, which reads as two arguments.
+    fn decimal_comma(&self, instance: &Instance, at: usize) -> Option<Diagnostic> {
+        let (before, after) = (&instance.arguments[at.checked_sub(1)?], &instance.arguments[at]);
+        let (ExprKind::Number(whole, None), ExprKind::Number(..)) = (&before.value.kind, &after.value.kind) else {
+            return None;
+        };
+        let is_adjacent = after.name.is_none() && after.value.span.start == before.value.span.end + 1;
+        let digits = self.sources.slice(after.value.span);
+        let number = format!("{whole}.{digits}");
+        let span = before.value.span.to(after.value.span);
+        (is_adjacent && digits.starts_with(|letter: char| letter.is_ascii_digit())).then(|| {
+            Diagnostic::error(Code::LGM0132, "numbers have a decimal point")
+                .label(span, "this comma separates two values")
+                .help(format!("write `{number}`"))
+                .fix(format!("write `{number}`"), span, number)
+        })
     }
 
     /// Reports a named argument without a matching parameter.

@@ -165,6 +165,9 @@ impl<'a> Expansion<'_, 'a> {
             return;
         }
         let frame = self.scopes.frame(body, Some(path), place, Some(instance), depth);
+        if good && !self.is_within_ranges(instance, component, frame) {
+            return self.set_part(&instance.declared.name, indices, GraphPart::Failed, place);
+        }
         self.set_part(&instance.declared.name, indices, GraphPart::Component(frame), place);
         self.check_bindings(instance, component);
         if good {

@@ -3,6 +3,7 @@
 use crate::context::values::{DimId, Value};
 use crate::law_forms::classify::Fault;
 use crate::laws::LawReader;
+use crate::units::mass_for_force;
 use lgm_model::{BondEnd, Connection, ElementId};
 use lgm_source::Span;
 use lgm_source::codes::Code;
@@ -99,7 +100,11 @@ impl<'a> LawReader<'_, 'a> {
                 "{} would fit between these ports; the right coupler depends on the notation, see docs/signs.md",
                 shown.join(" or ")
             ),
-            true => format!("choose units so that both sides are in {left}, or correct the law"),
+            true => {
+                let given = &self.graph.records[id.0 as usize].instance.arguments;
+                let mass = given.iter().find_map(|argument| mass_for_force(&argument.value));
+                mass.unwrap_or_else(|| format!("choose units so that both sides are in {left}, or correct the law"))
+            }
         };
         for fitting in fitting {
             diagnostic = diagnostic.with(fitting.fix);

@@ -21,7 +21,7 @@ const fn elsewhere(name: &'static str, help: &'static str, renamed: Option<&'sta
 }
 
 /// Names that users of other languages expect.
-const ELSEWHERE: [Elsewhere; 8] = [
+const ELSEWHERE: [Elsewhere; 12] = [
     elsewhere("limit", "`min(max(x, low), high)` keeps a value within limits", None),
     elsewhere("clamp", "`min(max(x, low), high)` keeps a value within limits", None),
     elsewhere("saturate", "`min(max(x, low), high)` keeps a value within limits", None),
@@ -34,6 +34,22 @@ const ELSEWHERE: [Elsewhere; 8] = [
     elsewhere("pow", "write `x^n`", None),
     elsewhere("sgn", "write `sign(x)`", Some("sign")),
     elsewhere("integrate", "write `int(x)`", Some("int")),
+    elsewhere(
+        "voltage",
+        "write `across(c)` for an element or a node `c`",
+        Some("across"),
+    ),
+    elsewhere("current", "write `through(c)` for an element `c`", Some("through")),
+    elsewhere(
+        "pressure",
+        "write `across(c)` for an element or a node `c`",
+        Some("across"),
+    ),
+    elsewhere(
+        "temperature",
+        "write `across(c)` for an element or a node `c`",
+        Some("across"),
+    ),
 ];
 
 /// Checks the name of a called function; `tables` are those in scope.

@@ -8,9 +8,10 @@ mod written;
 use crate::program::Program;
 use crate::units::unit_meaning;
 use lgm_algebra::units::Unit;
+use lgm_model::Scale;
 use lgm_source::cancellation::Cancellation;
 use lgm_source::codes::Code;
-use lgm_source::diagnostic::Diagnostic;
+use lgm_source::diagnostic::{Diagnostic, six_digits};
 use lgm_source::nearest::did_you_mean;
 use lgm_source::{SourceId, SourceMap, Span};
 use lgm_syntax::ast::{self, Expr, ExprKind, StatementKind};
@@ -247,9 +248,18 @@ fn path(text: &str) -> Option<String> {
 /// Returns the warning that a number without a unit is in SI units, while the text gives the parameter in another unit.
 pub fn bare_number((name, value): (&str, &str), unit: &str, span: Span) -> Diagnostic {
     let message = format!("`{name}` is set to {value} in SI units, but the model gives it in [{unit}]");
-    Diagnostic::warning(Code::LGM0210, message)
-        .label(span, "a number without a unit is in SI units")
-        .help(format!("write the unit: `{name}={value} [{unit}]`"))
+    let diagnostic = Diagnostic::warning(Code::LGM0210, message).label(span, "a number without a unit is in SI units");
+    let known = quantity(&format!("1 [{unit}]")).and_then(|quantity| quantity.unit);
+    diagnostic.help(match (value.trim().parse::<f64>(), known) {
+        (Ok(number), Some(known)) if known.is_multiple() => {
+            let equal = six_digits(Scale::of(&known).from_si(number));
+            let si = known.dimension.text();
+            format!(
+                "write `{equal} [{unit}]` or `{value} [{si}]` for this value, and `{value} [{unit}]` for {value} {unit}"
+            )
+        }
+        _ => format!("write the unit: `{name}={value} [{unit}]`"),
+    })
 }
 
 /// A number in an option, with the unit after it.

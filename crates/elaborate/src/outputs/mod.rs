@@ -17,7 +17,6 @@ use lgm_model::{Measure, Output, Variable};
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
-use lgm_syntax::ast::ExprKind;
 use rustc_hash::FxHashMap;
 
 /// The values of the model's signals, states, outputs and experiments.
@@ -55,7 +54,7 @@ impl<'a> Results<'_, 'a> {
             let Ok(indices) = self.declared_indices(declared, later.place) else {
                 continue;
             };
-            let value = self.output_value(later.statement, later.place);
+            let (value, shown) = self.shown_output(later.statement, later.place);
             let mut name = declared.name.text.to_string();
             if let Some(at) = indices {
                 name.push_str(&format!("[{}]", index_text(at)));
@@ -77,10 +76,6 @@ impl<'a> Results<'_, 'a> {
             }
             let list = entry_names(&name, &value);
             let written = self.written(later.statement.value.span);
-            let shown = match &later.statement.value.kind {
-                ExprKind::InUnit(_, written) => self.unit(written).map(|unit| (unit, written.span)),
-                _ => None,
-            };
             for (entry, name) in value.entries().to_vec().into_iter().zip(list) {
                 values.push(entry);
                 let (value, unit) = match &shown {

@@ -137,16 +137,17 @@ impl Context<'_> {
         self.expr(start, ExprKind::InUnit(Box::new(base), unit), end)
     }
 
-    /// Returns the unit that an index reads as, if it contains only known symbols that are not declared in this text.
+    /// Returns the unit that an index reads as, if it contains only known symbols, and at least one that is not declared in this text.
     pub fn read_as_unit(&self, index: &Expr, (open, end): (usize, usize)) -> Option<UnitExpr> {
         let mut factors = Vec::new();
         let is_unit = self.unit_factors(index, 1, &mut factors);
-        let is_known = |name: &str| symbols::is_unit(name) && !self.declared.contains(name);
-        let mut names = factors
-            .iter()
-            .map(|factor| &*factor.name.text)
-            .filter(|name| *name != "1");
-        let are_known = names.clone().all(is_known) && names.next().is_some();
+        let names = || {
+            factors
+                .iter()
+                .map(|factor| &*factor.name.text)
+                .filter(|name| *name != "1")
+        };
+        let are_known = names().all(symbols::is_unit) && names().any(|name| !self.declared.contains(name));
         (is_unit && are_known).then(|| UnitExpr {
             factors,
             span: self.span(open, end),

@@ -1,12 +1,14 @@
 //! Formal parameters: the arguments of an instance, in the units of the parameters.
 
-use crate::context::values::{Agreement, Scalar, Value};
+use crate::context::values::{Agreement, DimId, Scalar, Value};
 use crate::context::{AtPlace, EnvId, FrameId, Place};
 use crate::evaluate::declarations::settings::OfInstance;
 use crate::evaluate::law_scope::LawScope;
 use crate::evaluate::{Claim, Evaluator, Side};
 use crate::syntax_queries::argument_for;
+use crate::units::mass_for_force;
 use lgm_algebra::expr::ExprId;
+use lgm_algebra::units::Dimension;
 use lgm_model::PathId;
 use lgm_source::Span;
 use lgm_source::codes::Code;
@@ -97,9 +99,10 @@ impl<'a> Evaluator<'a> {
                 )
                 .label(span, format!("this is in {given}"))
                 .label(written.span, format!("declared in {wanted}"))
-                .help(format!(
-                    "give a value in {wanted}, or use the element with a value in {given}"
-                ));
+                .help(match self.other_unit(expr, entry.dim, dim) {
+                    Some(better) => better,
+                    None => format!("give a value in {wanted}"),
+                });
                 let diagnostic = match expr.map(|expr| &expr.kind) {
                     // A wrong unit after a number is a slip; a computed value of another dimension is a conceptual error.
                     Some(ExprKind::Number(_, Some(unit))) => {
@@ -116,6 +119,9 @@ impl<'a> Evaluator<'a> {
                     return Value::Error;
                 }
             }
+        }
+        if let Some(expr) = expr {
+            self.warn_of_hertz(formal, expr);
         }
         if unit.is_si() {
             return value.map(|entry| Scalar { expr: entry.expr, dim });
@@ -134,6 +140,19 @@ impl<'a> Evaluator<'a> {
             Some(ExprKind::Number(_, Some(unit))) => self.sources.slice(unit.span).to_string(),
             _ => self.dims.text(dim),
         }
+    }
+
+    /// Returns the help for two common confusions of units: a period that is given as a frequency, and a mass in place of a force.
+    fn other_unit(&mut self, expr: Option<&'a Expr>, given: DimId, wanted: DimId) -> Option<String> {
+        if !matches!(expr?.kind, ExprKind::Number(_, Some(_))) {
+            return None;
+        }
+        let (dim, words) = (self.dims.get(wanted)?, self.sources.slice(expr?.span));
+        let is_rate = self.dims.get(given)? == Dimension::TIME.power(-1, 1)?;
+        if dim == Dimension::TIME && is_rate {
+            return Some(format!("a period is given in a unit of time: write `1/({words})`"));
+        }
+        mass_for_force(expr?)
     }
 
     /// Returns the values of the formal parameters.

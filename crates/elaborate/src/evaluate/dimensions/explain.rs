@@ -230,6 +230,36 @@ impl<'a> Evaluator<'a> {
         })
     }
 
+    /// Returns the part of an expression that is given in hertz: a number, or a name that is declared in hertz or defined by such a number.
+    /// A product may contain the factor 2*pi, and is not examined.
+    pub(in crate::evaluate) fn in_hertz(&mut self, expr: &'a Expr, depth: usize) -> Option<&'a Expr> {
+        let depth = depth.checked_sub(1)?;
+        let is_hertz = |unit: &UnitExpr| {
+            let [only] = &unit.factors[..] else { return false };
+            only.name.text.ends_with("Hz") && only.exponent == (1, 1)
+        };
+        match &expr.kind {
+            ExprKind::Number(_, Some(unit)) | ExprKind::InUnit(_, unit) | ExprKind::List(_, Some(unit)) => {
+                is_hertz(unit).then_some(expr)
+            }
+            ExprKind::Negate(inner) => self.in_hertz(inner, depth),
+            ExprKind::Name(name) => {
+                let unit = match self.declaration(&name.text, self.reports.here.frame)? {
+                    Declaration::Formal(_, formal) => formal.unit.as_ref(),
+                    Declaration::Assigned(assigned) => assigned.unit.as_ref(),
+                    Declaration::Indexed(_) => None,
+                };
+                if let Some(unit) = unit {
+                    return is_hertz(unit).then_some(expr);
+                }
+                let (defining, place) = self.defining_expression(&name.text)?;
+                let found = self.at(place, |this| this.in_hertz(defining, depth));
+                found.map(|_| expr)
+            }
+            _ => None,
+        }
+    }
+
     /// Returns the declaration of a value in the body of a frame.
     fn declaration(&self, name: &str, frame: FrameId) -> Option<Declaration<'a>> {
         let body = &self.scopes.bodies[self.scopes.frames[frame.0 as usize].body as usize];

@@ -60,6 +60,7 @@ values! {
         ..tables: ReadmeTables;
         ?fixed: FixedSteps;
         run_files: String,
+        real: &'static str,
         has_run: bool,
         sampled: bool,
         cvode: bool,
@@ -336,6 +337,7 @@ pub(super) fn package(subject: &Subject<'_>, options: &CodeOptions, changing: Ch
         tables: readme_tables(subject, &members),
         fixed: steps,
         run_files: listed(".c", &[if is_sampled { "lgm_fixed.c" } else { "main.c" }]).replace(' ', "`, `"),
+        real: if options.float { "float" } else { "double" },
         reads_du,
         sampled: is_sampled,
         cvode: has_cvode,
