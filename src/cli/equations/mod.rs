@@ -53,10 +53,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         blocks: arguments.blocks,
         ..Options::default()
     };
-    let (map, system) = match compiled(arguments, wanted) {
-        Ok(compiled) => compiled,
-        Err(outcome) => return outcome,
-    };
+    let (map, system) = value_or_return!(compiled(arguments, wanted));
     let system = match arguments.numeric && !system.equations.linear {
         true => with_numbers(&system),
         false => system,
