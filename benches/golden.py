@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ["examples", "tests"]
 POINTS = 51
-SECONDS = 30
+SECONDS = 120
 WORKERS = 2
 TOLERANCE = 1e-9
 

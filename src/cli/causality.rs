@@ -57,10 +57,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         readable: false,
         ..Options::default()
     };
-    let compilation = match arguments.model.asked(&arguments.states, wanted) {
-        Ok(compilation) => compilation,
-        Err(outcome) => return outcome,
-    };
+    let compilation = value_or_return!(arguments.model.asked(&arguments.states, wanted));
     let diagnostics = compilation.diagnostics_of_model();
     report::print(compilation.map(), &diagnostics);
     let outcome = report::outcome(&diagnostics);

@@ -158,10 +158,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         readable: false,
         ..Options::default()
     };
-    let compilation = match arguments.model.asked(&arguments.states, wanted) {
-        Ok(compilation) => compilation,
-        Err(outcome) => return outcome,
-    };
+    let compilation = value_or_return!(arguments.model.asked(&arguments.states, wanted));
     let mut diagnostics = compilation.diagnostics_of_model();
     let outcome = report::outcome(&diagnostics);
     let drawing = match outcome {

@@ -6,6 +6,16 @@
 //! - 1 if a diagnostic is an error or a run fails,
 //! - 2 for misuse, such as an unknown option, model or name, or a file that cannot be read or written.
 
+/// Evaluates to the value of a result; a function ends with the outcome that takes its place.
+macro_rules! value_or_return {
+    ($result:expr) => {
+        match $result {
+            Ok(value) => value,
+            Err(outcome) => return outcome,
+        }
+    };
+}
+
 mod analysis;
 mod causality;
 mod chapter;

@@ -58,7 +58,6 @@ pub use pipeline::over_given::OverGiven;
 pub use pipeline::time_inputs::formulate_with_time;
 pub use state_selection::decision::decide;
 pub use state_selection::retain::retained;
-pub use verification::balance::power_balance;
 pub use verification::flat_graph::{FlatGraph, Powers, Seen, Violation};
 pub use verification::linear::verify;
 pub use verification::reach::{Reach, Term, reaches};

@@ -105,10 +105,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         Method::Moments => moments(arguments),
         _ => truncated(arguments),
     };
-    let (map, system, found) = match asked {
-        Ok(asked) => asked,
-        Err(outcome) => return outcome,
-    };
+    let (map, system, found) = value_or_return!(asked);
     if let Some(file) = &arguments.plot {
         let written = compared(&system, &found.space, found.outputs, file).map(|text| write_file(file, &text));
         let outcome = match written {

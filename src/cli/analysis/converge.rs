@@ -116,10 +116,7 @@ pub(super) fn converge(asked: &Comparison<'_>, study: &Study) -> Outcome {
     let (Some(&last), name) = (study.values.last(), &study.name) else {
         return Outcome::Misuse;
     };
-    let measure = match compile_one(asked.model, asked, name, last) {
-        Ok(found) => found,
-        Err(outcome) => return outcome,
-    };
+    let measure = value_or_return!(compile_one(asked.model, asked, name, last));
     let mut tables = vec![(asked.model.clone(), name.clone())];
     tables.extend(asked.against.clone());
     for (model, name) in &tables {

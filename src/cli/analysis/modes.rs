@@ -180,10 +180,7 @@ fn print_sweep(arguments: &Arguments) -> Outcome {
         states: arguments.states.clone(),
         linearize: arguments.linearize.clone(),
     };
-    let cases = match cases(&asked, &arguments.sweep) {
-        Ok(cases) => cases,
-        Err(outcome) => return outcome,
-    };
+    let cases = value_or_return!(cases(&asked, &arguments.sweep));
     let mut all = Vec::with_capacity(cases.len());
     for case in &cases {
         let of_case = Arguments {
@@ -288,10 +285,7 @@ fn write_sweep(cases: &[Case], all: &[(SourceMap, ModesResults, usize)], out: &m
 }
 
 fn print_modes(arguments: &Arguments) -> Outcome {
-    let (map, (system, found, integrals), declared) = match found(arguments) {
-        Ok(found) => found,
-        Err(outcome) => return outcome,
-    };
+    let (map, (system, found, integrals), declared) = value_or_return!(found(arguments));
     match write_profile(arguments, &map, (&system, declared), &found) {
         Outcome::Success => {}
         fault => return fault,

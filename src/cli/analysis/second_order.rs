@@ -47,10 +47,7 @@ enum Left {
 
 /// Runs the command.
 pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
-    let (map, whole) = match arguments.model.whole(true) {
-        Ok(whole) => whole,
-        Err(outcome) => return outcome,
-    };
+    let (map, whole) = value_or_return!(arguments.model.whole(true));
     let LinearModel { states, linearize, .. } = &arguments.model;
     let mut diagnostics = Vec::new();
     let eliminated = arguments.eliminate.map(|left| match left {

@@ -34,10 +34,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         let found = structure(system);
         found.map_err(|fault| diagnostics.push(*fault)).ok()
     });
-    let (map, system, found) = match asked {
-        Ok(asked) => asked,
-        Err(outcome) => return outcome,
-    };
+    let (map, system, found) = value_or_return!(asked);
     let written = write_result(None, &mut |out| match arguments.format {
         Format::Json => write_json(&as_json(&system, &found), out),
         Format::Text => write_text(&system, &found, out),

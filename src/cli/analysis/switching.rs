@@ -40,10 +40,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         symbolic: false,
         ..Options::default()
     };
-    let compilation = match arguments.model.asked(&arguments.states, wanted) {
-        Ok(compilation) => compilation,
-        Err(outcome) => return outcome,
-    };
+    let compilation = value_or_return!(arguments.model.asked(&arguments.states, wanted));
     let diagnostics = compilation.diagnostics_of_model();
     report::print(compilation.map(), &diagnostics);
     let (Some(model), Outcome::Success) = (compilation.model(), report::outcome(&diagnostics)) else {

@@ -67,10 +67,7 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         let found = transfer(system, form, (&inputs, &outputs), diagnostics);
         found.map_err(|fault| diagnostics.push(*fault)).ok()
     });
-    let (map, system, found) = match asked {
-        Ok(asked) => asked,
-        Err(outcome) => return outcome,
-    };
+    let (map, system, found) = value_or_return!(asked);
     let written = write_result(None, &mut |out| match arguments.format {
         Format::Json => {
             let mut list = transfer_json(arguments.form.into(), &system, &found);

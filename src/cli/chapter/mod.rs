@@ -64,10 +64,7 @@ impl Format {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let compilation = match arguments.model.asked(&arguments.states, Options::default()) {
-        Ok(compilation) => compilation,
-        Err(outcome) => return outcome,
-    };
+    let compilation = value_or_return!(arguments.model.asked(&arguments.states, Options::default()));
     let diagnostics = compilation.diagnostics_of_model();
     report::print(compilation.map(), &diagnostics);
     let (Some(system), Outcome::Success) = (compilation.system(), report::outcome(&diagnostics)) else {

@@ -30,10 +30,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         );
     }
     let compile = |states: &StateArguments| arguments.model.asked(states, Options::default());
-    let compilation = match compile(&arguments.states) {
-        Ok(compilation) => compilation,
-        Err(outcome) => return outcome,
-    };
+    let compilation = value_or_return!(compile(&arguments.states));
     let diagnostics = compilation.diagnostics_of_model();
     report::print(compilation.map(), &diagnostics);
     let (Some(system), Some(causality), Outcome::Success) = (
@@ -52,10 +49,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         if choices.iter().any(|choice| choice.retained.as_ref() == Some(&element)) {
             continue;
         }
-        let other = match compile(&arguments.states.retaining(&element)) {
-            Ok(other) => other,
-            Err(outcome) => return outcome,
-        };
+        let other = value_or_return!(compile(&arguments.states.retaining(&element)));
         let reason = other
             .diagnostics_of_model()
             .into_iter()

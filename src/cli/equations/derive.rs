@@ -17,10 +17,7 @@ pub(super) fn run(arguments: &Arguments, length: Length) -> Outcome {
         let help = "use `--format text`, `latex`, `markdown`, `typst` or `json`";
         return no_such_form("a derivation cannot be printed as a page", help);
     }
-    let compilation = match arguments.model.asked(&arguments.states, Options::default()) {
-        Ok(compilation) => compilation,
-        Err(outcome) => return outcome,
-    };
+    let compilation = value_or_return!(arguments.model.asked(&arguments.states, Options::default()));
     let mut diagnostics = compilation.diagnostics_of_model();
     let in_vectors = match length {
         Length::Short => compilation.vector_derivation(),

@@ -55,10 +55,7 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         blocks: arguments.blocks,
         ..Options::default()
     };
-    let (map, system) = match compiled(arguments, wanted) {
-        Ok(compiled) => compiled,
-        Err(outcome) => return outcome,
-    };
+    let (map, system) = value_or_return!(compiled(arguments, wanted));
     if !system.events.delays.is_empty() {
         let remark = Diagnostic::information(Code::LGM0725, "delayed signals are inputs of these equations");
         let help = "approximate delays with `--pade 4` for equations with states only";

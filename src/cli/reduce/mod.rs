@@ -106,14 +106,8 @@ fn not_negative(text: &str) -> Result<f64, String> {
 
 /// Runs the command.
 pub(super) fn run(arguments: &Arguments) -> Outcome {
-    let states = match states(arguments) {
-        Ok(states) => states,
-        Err(outcome) => return outcome,
-    };
-    let compilation = match arguments.model.asked(&states, Options::default()) {
-        Ok(compilation) => compilation,
-        Err(outcome) => return outcome,
-    };
+    let states = value_or_return!(states(arguments));
+    let compilation = value_or_return!(arguments.model.asked(&states, Options::default()));
     let diagnostics = compilation.diagnostics_of_model();
     report::print(compilation.map(), &diagnostics);
     if let (Some(stiffness), Some(_)) = (arguments.augment, compilation.system()) {

@@ -197,6 +197,11 @@ impl Exprs {
         self.sum([by_base, by_exponent])
     }
 
+    fn square(&mut self, x: ExprId) -> ExprId {
+        let two = self.integer(2);
+        self.power(x, two)
+    }
+
     /// Returns the derivative of the one-argument function call `id` with respect to its argument; `None` for functions of several
     /// arguments, `int` and `der`.
     fn outer_derivative(&mut self, id: ExprId, function: Function, x: ExprId) -> Option<ExprId> {
@@ -208,13 +213,11 @@ impl Exprs {
                 self.neg(sine)
             }
             Function::Tan => {
-                let two = self.integer(2);
-                let square = self.power(id, two);
+                let square = self.square(id);
                 self.add(one, square)
             }
             Function::Asin | Function::Acos => {
-                let two = self.integer(2);
-                let square = self.power(x, two);
+                let square = self.square(x);
                 let inner = self.sub(one, square);
                 let root = self.call(Function::Sqrt, [inner]);
                 let rate = self.div(one, root);
@@ -225,21 +228,18 @@ impl Exprs {
                 }
             }
             Function::Atan => {
-                let two = self.integer(2);
-                let square = self.power(x, two);
+                let square = self.square(x);
                 let inner = self.add(one, square);
                 self.div(one, inner)
             }
             Function::Sinh => self.call(Function::Cosh, [x]),
             Function::Cosh => self.call(Function::Sinh, [x]),
             Function::Tanh => {
-                let two = self.integer(2);
-                let square = self.power(id, two);
+                let square = self.square(id);
                 self.sub(one, square)
             }
             Function::Asinh => {
-                let two = self.integer(2);
-                let square = self.power(x, two);
+                let square = self.square(x);
                 let inner = self.add(one, square);
                 let root = self.call(Function::Sqrt, [inner]);
                 self.div(one, root)
@@ -270,8 +270,7 @@ impl Exprs {
             }
             Function::Atan2 => {
                 let y = list[1];
-                let two = self.integer(2);
-                let (xx, yy) = (self.power(x, two), self.power(y, two));
+                let (xx, yy) = (self.square(x), self.square(y));
                 let norm = self.add(xx, yy);
                 let (a, b) = (self.mul(y, rate_of(x)), self.mul(x, rate_of(y)));
                 let top = self.sub(a, b);

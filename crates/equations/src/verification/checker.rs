@@ -100,12 +100,6 @@ impl<'a> Checker<'a> {
         self.found
     }
 
-    /// Returns the relative sum of the power over all ports; `None` if a port is undetermined.
-    pub(crate) fn power_alone(mut self) -> Option<f64> {
-        self.power();
-        self.found.last().map(|entry| entry.residual)
-    }
-
     /// Records an equation, a sum of terms that is zero; values below `beside` count as zero.
     fn note(&mut self, equation: Equation, terms: &[Ball], beside: f64, of_all: bool) {
         let sum = terms.iter().fold(Ball::exact(0.0), |sum, term| sum + *term);

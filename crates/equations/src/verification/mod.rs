@@ -1,6 +1,5 @@
 //! Verification: the equations against every equation of the flat graph, and its power.
 
-pub(crate) mod balance;
 pub(crate) mod bounds;
 pub(crate) mod checker;
 pub(crate) mod discontinuities;

@@ -150,25 +150,6 @@ pub(crate) fn verify(model: &Model, system: &StateSystem, retain: &[ElementId], 
     result
 }
 
-/// Returns the power over all ports at instants of a run, relative to the sum of their magnitudes; `None` if a port's
-/// power, or a loop, has no value.
-pub(crate) fn power(
-    model: &Model,
-    system: &StateSystem,
-    retain: &[ElementId],
-    states: StateRequest,
-    instants: &[Instant],
-) -> Result<Vec<Option<f64>>, Box<Diagnostic>> {
-    let Some(formulation) = formulation(model, retain, states)? else {
-        return Ok(vec![None; instants.len()]);
-    };
-    let one = |instant: &Instant| {
-        let (at, places) = formulation.at(system, &emitted(system, instant, &[])?)?;
-        Checker::new(formulation.flat(), at, places).power_alone()
-    };
-    Ok(instants.iter().map(one).collect())
-}
-
 /// Returns instants on every side of time events.
 fn instants_between_corners(model: &Model, system: &StateSystem) -> Vec<Instant> {
     let values = parameter_numbers(model);

@@ -1,5 +1,6 @@
 //! Points at which equations are verified, and the number systems for evaluation.
 
+use crate::instants::Instant;
 use crate::parameter_values::{parameter_values, settle};
 use crate::verification::bounds::{Ball, BallValues, Places, Rated, rated};
 use lgm_algebra::expr::{Evaluated, ExprId, Exprs, Function, Node, SymbolId, to_f64};
@@ -153,6 +154,20 @@ pub(crate) fn random_point(system: &StateSystem, parameters: &Symbols, set: u64)
     for (k, input) in system.inputs.iter().enumerate() {
         symbols.insert(input.symbol, spread(3 * k as u64 + 1));
         symbols.insert(system.input_rates[k], spread(3 * k as u64 + 2));
+    }
+    symbols
+}
+
+/// Returns the symbols of a linear system at an instant.
+pub(crate) fn symbols_at(system: &StateSystem, parameters: &Symbols, instant: &Instant) -> Symbols {
+    let exact = |value: f64| BigRational::from_float(value).unwrap_or_default();
+    let mut symbols = parameters.clone();
+    symbols.insert(system.time, exact(instant.time));
+    let states = system.states.iter().map(|state| state.symbol).zip(&instant.states);
+    let inputs = system.inputs.iter().map(|input| input.symbol).zip(&instant.inputs);
+    let rates = system.input_rates.iter().copied().zip(&instant.rates);
+    for (symbol, value) in states.chain(inputs).chain(rates) {
+        symbols.insert(symbol, exact(*value));
     }
     symbols
 }

@@ -245,10 +245,10 @@ impl<'a> Lowering<'a> {
             };
             return self.graph.unary(unary, x);
         }
+        if let Some(binary) = Binary::of(function) {
+            return self.chain(binary, &arguments);
+        }
         match function {
-            Function::Atan2 => self.graph.binary(Binary::Atan2, x, arguments[1]),
-            Function::Min => self.chain(Binary::Minimum, &arguments),
-            Function::Max => self.chain(Binary::Maximum, &arguments),
             Function::Step => self.graph.binary(Binary::LessEqual, x, arguments[1]),
             Function::Pulse => {
                 let time = arguments[2];
@@ -264,7 +264,7 @@ impl<'a> Lowering<'a> {
             }
             // `int` and `der` have been removed from every system; in a separate expression they have no value.
             Function::Int | Function::Der => self.graph.number(f64::NAN),
-            unary => unreachable!("invariant: {unary:?} has one argument"),
+            other => unreachable!("invariant: {other:?} is an operation"),
         }
     }
 }

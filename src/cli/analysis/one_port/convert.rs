@@ -66,10 +66,7 @@ enum Format {
 
 /// Runs the command.
 pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
-    let (map, whole) = match arguments.model.whole(!arguments.numeric) {
-        Ok(whole) => whole,
-        Err(outcome) => return outcome,
-    };
+    let (map, whole) = value_or_return!(arguments.model.whole(!arguments.numeric));
     let mut diagnostics = Vec::new();
     let found = match arguments.format {
         Format::Lgm => model_text(arguments, &whole, &mut diagnostics).map(PrintedConversion::Text),

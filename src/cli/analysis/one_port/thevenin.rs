@@ -41,10 +41,7 @@ pub(in crate::cli) struct Arguments {
 pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
     let mut model = arguments.model.clone();
     let places = model.linearize.take_places();
-    let (map, whole) = match model.whole(!arguments.numeric) {
-        Ok(whole) => whole,
-        Err(outcome) => return outcome,
-    };
+    let (map, whole) = value_or_return!(model.whole(!arguments.numeric));
     let mut diagnostics = Vec::new();
     let found = match &places[..] {
         [place] => thevenin(

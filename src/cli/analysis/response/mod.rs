@@ -39,10 +39,7 @@ struct Compiled {
 
 /// Runs the command.
 pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
-    let (cases, compiled) = match compiled(arguments) {
-        Ok(compiled) => compiled,
-        Err(outcome) => return outcome,
-    };
+    let (cases, compiled) = value_or_return!(compiled(arguments));
     let omega = omega(arguments, &compiled);
     let mut all: Vec<ResponseResults> = Vec::with_capacity(cases.len());
     for one in &compiled {

@@ -88,10 +88,7 @@ type TerminalResults = (Option<Terminals>, Option<ModalMatrices>);
 
 /// Runs the command.
 pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
-    let compilation = match arguments.model.opened(&arguments.component) {
-        Ok(compilation) => compilation,
-        Err(outcome) => return outcome,
-    };
+    let compilation = value_or_return!(arguments.model.opened(&arguments.component));
     let (compilation, found, diagnostics) = stack::deep(|| ask(arguments, compilation));
     report::print(compilation.map(), &diagnostics);
     let Some(found) = found else {

@@ -228,20 +228,14 @@ impl Writer<'_> {
         if let Some(unary) = Unary::of(function) {
             return (self.one(unary, &list[0]), false);
         }
+        if let Some(binary) = Binary::of(function) {
+            let all = list[1..].iter();
+            return (
+                all.fold(list[0].clone(), |all, next| self.two(binary, &all, next)),
+                false,
+            );
+        }
         match function {
-            Function::Atan2 => (self.two(Binary::Atan2, &list[0], &list[1]), false),
-            Function::Min | Function::Max => {
-                let operation = if function == Function::Min {
-                    Binary::Minimum
-                } else {
-                    Binary::Maximum
-                };
-                let first = list[0].clone();
-                let all = list[1..]
-                    .iter()
-                    .fold(first, |all, next| self.two(operation, &all, next));
-                (all, false)
-            }
             Function::Step => (self.dialect.condition(Binary::LessEqual, &list[0], &list[1]), true),
             Function::Pulse => {
                 let end = self.plus(&list[0], "+", &list[1]);
@@ -256,7 +250,7 @@ impl Writer<'_> {
             }
             // Measures are gone from every system; alone in an expression they have no value.
             Function::Int | Function::Der => (self.dialect.number(f64::NAN), false),
-            unary => unreachable!("invariant: {unary:?} has one argument"),
+            other => unreachable!("invariant: {other:?} is an operation"),
         }
     }
 
