@@ -252,7 +252,7 @@ impl<'a> Evaluator<'a> {
         // Times are in the column with this name.
         let is_time = |name: &&str| name.eq_ignore_ascii_case("time") || name.eq_ignore_ascii_case("t");
         let first = match is_of_time {
-            true => columns.iter().position(|name| is_time(name)).unwrap_or(0),
+            true => columns.iter().position(is_time).unwrap_or(0),
             false => 0,
         };
         let column = match used.column {
