@@ -217,7 +217,7 @@ impl Transition for Search<'_, '_, '_> {
         let stands = self.stand_in(modes)?;
         let acts = |element: usize| usize::from(self.standing().acts(element));
         let acting: Option<Vec<usize>> = stands.then(|| (0..modes.len()).map(acts).collect());
-        if !acting.as_ref().is_some_and(|acting| !acting.contains(&1)) {
+        if acting.as_ref().is_none_or(|acting| acting.contains(&1)) {
             self.standing = kept;
         }
         Ok(acting)
