@@ -180,7 +180,7 @@ fn responses_contain_exp_of_the_delay() {
 fn a_report_shows_no_poles_without_the_delay() {
     let text = "model M { input u = 1; state x = int(u - delay(x, 0.5 [s])); output y = x; experiment { stop = 4; } }";
     let folder = folder(text);
-    ends_with(&lgm(folder.path(), &["report", "m.lgm", "-o", "out"]), 0);
+    ends_with(&lgm(folder.path(), &["report", "m.lgm", "--format", "markdown", "-o", "out"]), 0);
     let report = fs::read_to_string(folder.path().join("out/report.md")).unwrap();
     assert!(
         report.contains("There are no poles") && report.contains("There is no frequency response"),
