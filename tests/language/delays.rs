@@ -176,11 +176,35 @@ fn responses_contain_exp_of_the_delay() {
     }
 }
 
+/// Omitted outputs do not shift the values before the delays.
+#[test]
+fn nonlinear_outputs_do_not_change_responses() {
+    let text = |shown: &str, delayed: &str| {
+        format!("model M {{ input u = 1; state x = int(u - {delayed}); {shown} output y = 2*x; output z = 3*x; }}")
+    };
+    let response = |text: &str| {
+        lgm(
+            folder(text).path(),
+            &["response", "m.lgm", "--omega", "1,2", "--to", "y"],
+        )
+    };
+    let delayed = "delay(x, 0.5 [s])";
+    let plain = response(&text("", delayed));
+    ends_with(&plain, 0);
+    let other = response(&text("output square = x^2;", delayed));
+    ends_with(&other, 0);
+    assert_eq!(out(&plain), out(&other));
+    ends_with(&response(&text("", "delay(x^2, 0.5 [s])")), 1);
+}
+
 #[test]
 fn a_report_shows_no_poles_without_the_delay() {
     let text = "model M { input u = 1; state x = int(u - delay(x, 0.5 [s])); output y = x; experiment { stop = 4; } }";
     let folder = folder(text);
-    ends_with(&lgm(folder.path(), &["report", "m.lgm", "-o", "out"]), 0);
+    ends_with(
+        &lgm(folder.path(), &["report", "m.lgm", "--format", "markdown", "-o", "out"]),
+        0,
+    );
     let report = fs::read_to_string(folder.path().join("out/report.md")).unwrap();
     assert!(
         report.contains("There are no poles") && report.contains("There is no frequency response"),

@@ -9,6 +9,7 @@ mod every_place;
 mod everyday;
 pub mod format;
 mod imports;
+mod modelica;
 mod mutated;
 mod ordinary_slips;
 mod robustness;

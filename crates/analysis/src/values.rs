@@ -42,7 +42,10 @@ pub(crate) fn exact_form(system: &StateSystem) -> Option<LinearForm<BigRational>
 
 /// Returns an error for a system with delays that the analysis does not close itself.
 pub(crate) fn without_delays(system: &StateSystem, property: &str) -> Result<(), Box<Diagnostic>> {
-    if let Some(delay) = system.events.delays.iter().find(|delay| delay.output.is_none()) {
+    // Nonlinear outputs are omitted.
+    let is_open = |name: &str| system.outputs.iter().any(|output| *output.name == *name);
+    let mut delays = system.events.delays.iter();
+    if let Some(delay) = delays.find(|delay| !delay.output.as_ref().is_some_and(|name| is_open(name))) {
         let name = &system.exprs.symbol_info(delay.symbol).name;
         let message = format!(
             "`{}` has no {property} with a finite number of states: it contains `{name}`",

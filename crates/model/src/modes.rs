@@ -64,8 +64,8 @@ impl Model {
     /// Adds outputs with the values before the delays, for an analysis that closes the delays itself.
     pub fn open_delays(&mut self) {
         for delay in &mut self.switching.delays {
-            delay.output = Some(self.outputs.len());
             let name: std::sync::Arc<str> = format!("before {}", delay.name).into();
+            delay.output = Some(name.clone());
             self.outputs.push(Output {
                 written: name.clone(),
                 name,
@@ -97,7 +97,7 @@ impl SystemEvents {
                 .map(|delay| DelayedInput {
                     symbol: delay.symbol,
                     seconds: delay.time.1,
-                    output: delay.output,
+                    output: delay.output.clone(),
                 })
                 .collect(),
             happen: !model.switching.is_empty(),

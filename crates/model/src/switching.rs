@@ -95,8 +95,8 @@ pub struct DelayedInput {
     pub symbol: SymbolId,
     /// The delay in seconds.
     pub seconds: f64,
-    /// The index of the output with the value before the delay, for an analysis that closes the delay itself.
-    pub output: Option<usize>,
+    /// The name of the output with the value before the delay, for an analysis that closes the delay itself.
+    pub output: Option<Arc<str>>,
 }
 
 /// An element with the mode in force.
@@ -208,8 +208,8 @@ pub struct Delay {
     pub value: ExprId,
     /// The delay in seconds, in terms of the parameters, and its value.
     pub time: (ExprId, f64),
-    /// The output with the value before the delay, for an analysis that closes the delay itself.
-    pub output: Option<usize>,
+    /// The name of the output with the value before the delay, for an analysis that closes the delay itself.
+    pub output: Option<Arc<str>>,
     /// The location of the call.
     pub span: Span,
 }

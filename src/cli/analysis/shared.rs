@@ -149,9 +149,16 @@ impl Pairs {
     /// Returns the indices of the requested inputs and outputs.
     pub(super) fn places(&self, system: &StateSystem, diagnostics: &mut Vec<Diagnostic>) -> (Vec<usize>, Vec<usize>) {
         let inputs: Vec<Arc<str>> = system.declared_inputs().map(|input| input.name.clone()).collect();
-        let shown = system.events.delays.iter().filter_map(|delay| delay.output).min();
-        let shown = system.outputs.iter().take(shown.unwrap_or(usize::MAX));
-        let outputs: Vec<Arc<str>> = shown.map(|output| output.name.clone()).collect();
+        // Values before delays are the last outputs.
+        let is_before_delay = |name: &Arc<str>| {
+            system
+                .events
+                .delays
+                .iter()
+                .any(|delay| delay.output.as_ref() == Some(name))
+        };
+        let outputs = system.outputs.iter().map(|output| output.name.clone());
+        let outputs: Vec<Arc<str>> = outputs.take_while(|name| !is_before_delay(name)).collect();
         let inputs = chosen("--from", "input", &self.from, &inputs, diagnostics);
         (inputs, chosen("--to", "output", &self.to, &outputs, diagnostics))
     }

@@ -24,9 +24,10 @@ pub(super) fn closed_delays<'a>(
     omega: f64,
 ) -> Option<ClosedDelays<'a>> {
     let place = |symbol| system.inputs.iter().position(|input| input.symbol == symbol);
+    let output = |name: &str| system.outputs.iter().position(|output| *output.name == *name);
     let delays = system.events.delays.iter();
     let open: Vec<(usize, usize, f64)> = delays
-        .filter_map(|delay| Some((place(delay.symbol)?, delay.output?, delay.seconds)))
+        .filter_map(|delay| Some((place(delay.symbol)?, output(delay.output.as_ref()?)?, delay.seconds)))
         .collect();
     if open.is_empty() {
         return None;
