@@ -22,6 +22,9 @@ impl Fault<'_, '_> {
     pub(super) fn element_without_name(&self) -> Option<Diagnostic> {
         let first = *self.tokens.first()?;
         let is_kind = matches!(first.1, Token::Name(_)) && self.stop.index == 1 && self.is(Token::ParenOpen);
+        if self.part != FilePart::Statement || !is_kind {
+            return None;
+        }
         let mut level = 0;
         let close = self.tokens.iter().position(|token| {
             match token.1 {
@@ -32,7 +35,7 @@ impl Fault<'_, '_> {
             token.1 == Token::ParenClose && level == 0
         })?;
         let branch = self.tokens.get(close + 1..)?;
-        if self.part != FilePart::Statement || !is_kind || !branch.iter().any(|token| token.1 == Token::Arrow) {
+        if !branch.iter().any(|token| token.1 == Token::Arrow) {
             return None;
         }
         let kind = self.words(first);

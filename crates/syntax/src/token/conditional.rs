@@ -1,9 +1,16 @@
 //! Operators of other languages.
 
+/// The longest condition and the longest values, in characters, that the help repeats.
+const LONGEST: usize = 200;
+
 /// Returns the replacement of a conditional of C, `c ? a : b`, with `?` at this location.
 pub(super) fn conditional(text: &str, start: usize) -> String {
     let is_end = |letter: char| matches!(letter, '(' | ')' | ',' | ';' | '{' | '}' | '\n');
-    let before = text[..start].rsplit(is_end).next().unwrap_or_default();
+    let mut letters = text[..start].char_indices().rev().take(LONGEST);
+    let begin = letters
+        .find(|(_, letter)| is_end(*letter))
+        .map(|(at, letter)| at + letter.len_utf8());
+    let before = &text[begin.unwrap_or(if start < LONGEST { 0 } else { start })..start];
     // An assignment ends before the condition; `==`, `<=` and similar signs belong to it.
     let signs = before.bytes().collect::<Vec<_>>();
     let assigned = (0..signs.len()).rev().find(|at| {
@@ -11,7 +18,12 @@ pub(super) fn conditional(text: &str, start: usize) -> String {
         signs[*at] == b'=' && !is_sign(at + 1) && !at.checked_sub(1).is_some_and(is_sign)
     });
     let condition = before[assigned.map_or(0, |at| at + 1)..].trim();
-    let after = text[start + 1..].split(is_end).next().unwrap_or_default();
+    let rest = text[start + 1..].char_indices().take(LONGEST);
+    let end = rest
+        .take_while(|(_, letter)| !is_end(*letter))
+        .map(|(at, letter)| at + letter.len_utf8())
+        .last();
+    let after = &text[start + 1..start + 1 + end.unwrap_or(0)];
     match after.split_once(':').map(|(yes, no)| (yes.trim(), no.trim())) {
         Some((yes, no)) if ![condition, yes, no].contains(&"") => {
             format!("write `if {condition} then {yes} else {no}`")
