@@ -1,8 +1,10 @@
 //! Text to tokens. Every text lexes. Text that is not a token of the language is reported here. It is either fixed (`.5` counts as `0.5`)
 //! or left in the stream as [`Token::Error`], which no rule of the grammar accepts.
 
+mod conditional;
 mod letters;
 
+use conditional::conditional;
 use letters::{is_in_unit, likely_meaning};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, MOST_FAULTS};
@@ -580,41 +582,9 @@ fn stranger<'t>(lexed: &mut Lexed<'t>, source: SourceId, text: &'t str, start: u
     (length, Token::Name(word))
 }
 
-/// Returns the replacement of a conditional of C, `c ? a : b`, with `?` at this location.
-fn conditional(text: &str, start: usize) -> String {
-    let is_end = |letter: char| matches!(letter, '(' | ')' | ',' | ';' | '{' | '}' | '\n');
-    let before = text[..start].rsplit(is_end).next().unwrap_or_default();
-    // An assignment ends before the condition; `==`, `<=` and similar signs belong to it.
-    let signs = before.bytes().collect::<Vec<_>>();
-    let assigned = (0..signs.len()).rev().find(|at| {
-        let is_sign = |at: usize| signs.get(at).is_some_and(|sign| b"=<>!".contains(sign));
-        signs[*at] == b'=' && !is_sign(at + 1) && !at.checked_sub(1).is_some_and(is_sign)
-    });
-    let condition = before[assigned.map_or(0, |at| at + 1)..].trim();
-    let after = text[start + 1..].split(is_end).next().unwrap_or_default();
-    match after.split_once(':').map(|(yes, no)| (yes.trim(), no.trim())) {
-        Some((yes, no)) if ![condition, yes, no].contains(&"") => {
-            format!("write `if {condition} then {yes} else {no}`")
-        }
-        _ => "write `if condition then a else b`".to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{conditional, is_reserved};
-
-    #[test]
-    fn conditionals_of_c_are_rewritten() {
-        for (text, expected) in [
-            ("output y = u > 0 ? 1 : 0;", "write `if u > 0 then 1 else 0`"),
-            ("signal a = b >= 2 ? c : d;", "write `if b >= 2 then c else d`"),
-            ("x : F(a == 1 ? 2 : 3) p -> q;", "write `if a == 1 then 2 else 3`"),
-            ("what?", "write `if condition then a else b`"),
-        ] {
-            assert_eq!(conditional(text, text.find('?').unwrap()), expected);
-        }
-    }
+    use super::is_reserved;
 
     #[test]
     fn words_of_the_language_are_no_names() {

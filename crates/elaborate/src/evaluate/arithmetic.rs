@@ -1,7 +1,7 @@
 //! Sums, products and powers of values, with their dimensions and widths checked.
 
+use crate::context::Place;
 use crate::context::values::{Agreement, DimId, Scalar, Value};
-use crate::context::{GraphPart, Place, ValueSlot};
 use crate::evaluate::{Claim, Evaluator, Side};
 use lgm_algebra::expr::{ExprId, Function};
 use lgm_algebra::units::Unit;
@@ -445,15 +445,6 @@ impl<'a> Evaluator<'a> {
         let (value, inner, written) = match &output.value.kind {
             ExprKind::InUnit(inner, written) => (self.eval(inner, place), &**inner, written.clone()),
             // `across(M) [m]` in a model that declares `m`.
-            ExprKind::Index(inner, indices) if !matches!(inner.kind, ExprKind::Name(_) | ExprKind::Member(..)) => {
-                match self.index_as_unit(inner, indices, place, output.value.span) {
-                    Some(written) => match self.eval(inner, place) {
-                        value @ Value::Scalar(_) => (value, &**inner, written),
-                        _ => return (self.eval(&output.value, place), None),
-                    },
-                    None => return (self.eval(&output.value, place), None),
-                }
-            }
             ExprKind::Index(inner, indices) => {
                 let written = self.index_as_unit(inner, indices, place, output.value.span);
                 match (written, self.is_indexed_name(inner, place)) {
@@ -472,22 +463,6 @@ impl<'a> Evaluator<'a> {
             None => Value::Error,
         };
         (value, unit.map(|unit| (unit, written.span)))
-    }
-
-    /// Returns true if a name or a member is declared with indices.
-    fn is_indexed_name(&mut self, base: &'a Expr, place: Place) -> bool {
-        let (name, frame) = match &base.kind {
-            ExprKind::Name(name) => (name, place.frame),
-            ExprKind::Member(owner, name) => match self.known_graph_part(owner, place) {
-                Some(GraphPart::Component(frame)) => (name, frame),
-                _ => return true,
-            },
-            _ => return false,
-        };
-        match self.scopes.value_slot(&name.text, frame) {
-            Some(slot) => matches!(self.scopes.values[slot], ValueSlot::Indexed(_)),
-            None => true,
-        }
     }
 
     /// Returns the value of an output in SI, checked against the unit in which it is shown.

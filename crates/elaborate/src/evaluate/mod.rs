@@ -32,6 +32,7 @@ mod measures;
 mod option_values;
 mod root;
 mod tables;
+mod units_after_values;
 mod user_functions;
 
 pub(crate) mod law_scope;
