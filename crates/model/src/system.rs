@@ -145,6 +145,21 @@ impl StateSystem {
         self.inputs.iter().filter(|input| !input.is_internal)
     }
 
+    /// Keeps only the first outputs, in all forms; returns the values of the others.
+    pub fn keep_outputs(&mut self, count: usize) -> Vec<ExprId> {
+        self.outputs.truncate(count);
+        if let Some(form) = &mut self.equations.mass_form {
+            form.outputs.truncate(count);
+        }
+        if let Some(form) = &mut self.matrices.symbolic {
+            form.keep_outputs(count);
+        }
+        if let Some(form) = &mut self.matrices.numeric {
+            form.keep_outputs(count);
+        }
+        self.equations.output_values.split_off(count)
+    }
+
     /// Returns the right-hand sides: the derivatives, then the outputs.
     pub fn right_sides(&self) -> impl Iterator<Item = ExprId> + '_ {
         self.equations

@@ -49,18 +49,7 @@ impl Conditions {
 
     /// Removes the additional outputs from the equations and adds the conditions to the constraints of the start.
     pub(crate) fn take(self, model: &Model, system: &mut StateSystem) {
-        let own = self.own;
-        let values = system.equations.output_values.split_off(own);
-        system.outputs.truncate(own);
-        if let Some(form) = &mut system.equations.mass_form {
-            form.outputs.truncate(own);
-        }
-        if let Some(form) = &mut system.matrices.symbolic {
-            form.keep_outputs(own);
-        }
-        if let Some(form) = &mut system.matrices.numeric {
-            form.keep_outputs(own);
-        }
+        let values = system.keep_outputs(self.own);
         let mut replaced: FxHashMap<ExprId, ExprId> = self.atoms.into_iter().zip(values).collect();
         for condition in &model.start_conditions {
             for id in system.exprs.reachable(&[condition.value]) {

@@ -300,20 +300,9 @@ impl Events {
     /// Formulates the equations of a combination for a run, with the declared outputs only.
     fn for_runs(&self, modes: &[usize], options: &Options) -> Result<InModes, Vec<Diagnostic>> {
         let mut made = self.formulate_watched(modes, options)?;
-        let (combination, system) = (&made.combination, &mut made.system);
-        system.equations.output_values.truncate(combination.shown);
-        system.outputs.truncate(combination.shown);
+        made.system.keep_outputs(made.combination.shown);
         // The system describes the time between two events, so it has none itself.
-        system.events.happen = false;
-        if let Some(numeric) = &mut system.matrices.numeric {
-            numeric.keep_outputs(combination.shown);
-        }
-        if let Some(symbolic) = &mut system.matrices.symbolic {
-            symbolic.keep_outputs(combination.shown);
-        }
-        if let Some(form) = &mut system.equations.mass_form {
-            form.outputs.truncate(combination.shown);
-        }
+        made.system.events.happen = false;
         Ok(made)
     }
 
