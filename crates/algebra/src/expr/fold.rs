@@ -1,7 +1,7 @@
 //! Bottom-up traversals of shared expressions, without recursion.
 
 use super::{Exprs, doubles, precise};
-use crate::expr::exact::{exact_product, exact_sum, length, to_f64};
+use crate::expr::exact::{LONGEST_WORK, length, to_f64};
 use crate::expr::{ExprId, Function, Node, Relation, SymbolId, SymbolKind};
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
@@ -267,7 +267,7 @@ impl Exprs {
                         .iter()
                         .map(|id| get(*id))
                         .collect::<Result<Vec<BigRational>, Evaluated>>()?;
-                    let sum = exact_sum(values.iter(), LONGEST).ok_or(Evaluated::NotFinite(None))?;
+                    let sum = combined(&values, |a, b| a + b).ok_or(Evaluated::NotFinite(None))?;
                     let sizes = values
                         .iter()
                         .max_by_key(|value| value.numer().bits() as i64 - value.denom().bits() as i64);
@@ -281,19 +281,21 @@ impl Exprs {
                         .iter()
                         .map(|id| get(*id))
                         .collect::<Result<Vec<BigRational>, Evaluated>>()?;
-                    exact_product(values.iter(), LONGEST).ok_or(Evaluated::NotFinite(None))?
+                    combined(&values, |a, b| a * b).ok_or(Evaluated::NotFinite(None))?
                 }
                 Node::Power(base, exponent) => {
                     let (base, exponent) = (get(*base)?, get(*exponent)?);
                     if base.is_zero() && exponent.is_negative() {
                         return Err(Evaluated::DivisionByZero);
                     }
-                    match exponent.to_integer().to_i32() {
-                        Some(small)
-                            if exponent.is_integer() && length(&base) * u64::from(small.unsigned_abs()) <= LONGEST =>
-                        {
-                            base.pow(small)
-                        }
+                    let longest = |base: &BigRational, small: i32| length(base) * u64::from(small.unsigned_abs());
+                    let small = exponent.to_integer().to_i32().filter(|_| exponent.is_integer());
+                    let base = match small {
+                        Some(small) if longest(&base, small) > LONGEST => precise::trimmed(base),
+                        _ => base,
+                    };
+                    match small {
+                        Some(small) if longest(&base, small) <= LONGEST => base.pow(small),
                         _ => match precise::power(&base, &exponent) {
                             Some(value) => value,
                             None => {
@@ -382,6 +384,20 @@ fn chosen<V>(taken: Result<V, Evaluated>, other: Result<V, Evaluated>) -> Result
 /// The maximum length in bits of the numerator and denominator of an exact value: longer than any literal, but short enough for fast
 /// arithmetic.
 const LONGEST: u64 = 8192;
+
+/// Combines values from left to right, and rounds what becomes too long as irrational numbers are rounded; `None` out of range.
+fn combined(values: &[BigRational], with: impl Fn(&BigRational, &BigRational) -> BigRational) -> Option<BigRational> {
+    let (first, rest) = values.split_first()?;
+    let (mut all, mut work) = (first.clone(), 0);
+    for value in rest {
+        all = with(&all, value);
+        work += length(&all) * length(&all);
+        if length(&all) > LONGEST || work > LONGEST_WORK {
+            (all, work) = (precise::trimmed(all), 0);
+        }
+    }
+    (length(&all) <= LONGEST).then_some(all)
+}
 
 #[cfg(test)]
 mod tests {

@@ -190,11 +190,12 @@ fn arctangent(x: &BigRational) -> Option<BigRational> {
     Some(found)
 }
 
-fn trimmed(value: BigRational) -> BigRational {
+/// Returns a number with [`SIGNIFICANT`] bits.
+pub(crate) fn trimmed(value: BigRational) -> BigRational {
     let shift = SIGNIFICANT as i64 + 4 - magnitude(&value);
     let scaled = match shift > 0 {
         true => (value.numer() << shift as u64) / value.denom(),
-        false => return value,
+        false => value.numer() / (value.denom() << shift.unsigned_abs()),
     };
     rational(&scaled, BITS as i64 - shift)
 }

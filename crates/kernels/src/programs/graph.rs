@@ -4,7 +4,7 @@
 
 use super::operation::{Binary, Space, Unary};
 use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// A value of a [`Graph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -139,26 +139,37 @@ impl Graph {
 
     /// Returns the operands of a relation, later if it is between functions of time; the time itself is compared exactly.
     pub(crate) fn related(&mut self, a: ValueId, b: ValueId) -> (ValueId, ValueId) {
+        let is_shift = |value: Value| match value {
+            Value::Argument(..) | Value::Unary(Unary::Negate, _) => true,
+            Value::Binary(operation, ..) => matches!(operation, Binary::Add | Binary::Subtract),
+            _ => false,
+        };
         let is_of_time = |id: ValueId| !self.varies(id) || self.of_time[id.0 as usize];
-        match is_of_time(a) && is_of_time(b) && !(self.is_shifted_time(a) && self.is_shifted_time(b)) {
+        let is_exact = [a, b].iter().all(|side| self.consists_of(*side, is_shift));
+        match is_of_time(a) && is_of_time(b) && !is_exact && self.is_regular(a) && self.is_regular(b) {
             true => (self.later(a), self.later(b)),
             false => (a, b),
         }
     }
 
-    /// Returns true if a function of time only adds values of parameters to the time.
-    fn is_shifted_time(&self, id: ValueId) -> bool {
-        let mut waiting = vec![id];
+    /// Returns true if a function of time has a value at every time: the end of a law's range is no step.
+    pub(crate) fn is_regular(&self, id: ValueId) -> bool {
+        self.consists_of(id, |value| match value {
+            Value::Unary(Unary::SquareRoot | Unary::Tan | Unary::Asin | Unary::Acos | Unary::Log, _) => false,
+            Value::Binary(Binary::Divide, _, below) => !self.varies(below),
+            Value::Binary(operation, ..) => operation != Binary::Power,
+            _ => true,
+        })
+    }
+
+    /// Returns true if a condition applies to all parts of a value that depend on more than parameters.
+    fn consists_of(&self, id: ValueId, applies: impl Fn(Value) -> bool) -> bool {
+        let (mut waiting, mut seen) = (vec![id], FxHashSet::default());
         while let Some(part) = waiting.pop() {
-            let is_shift = match self.node(part) {
-                Value::Argument(..) | Value::Unary(Unary::Negate, _) => true,
-                Value::Binary(operation, ..) => matches!(operation, Binary::Add | Binary::Subtract),
-                _ => false,
-            };
-            if self.varies(part) && !is_shift {
-                return false;
-            }
-            if self.varies(part) {
+            if self.varies(part) && seen.insert(part) {
+                if !applies(self.node(part)) {
+                    return false;
+                }
                 waiting.extend(self.node(part).children());
             }
         }

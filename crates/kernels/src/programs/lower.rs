@@ -240,7 +240,7 @@ impl<'a> Lowering<'a> {
         let x = arguments[0];
         if let Some(unary) = Unary::of(function) {
             let x = match function {
-                Function::Floor | Function::Sign => self.graph.later(x),
+                Function::Floor | Function::Sign if self.graph.is_regular(x) => self.graph.later(x),
                 _ => x,
             };
             return self.graph.unary(unary, x);
