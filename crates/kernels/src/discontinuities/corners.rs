@@ -298,10 +298,7 @@ impl Finder {
                         self.switch(graph, id, depends, own, wave, true);
                     }
                     Function::Abs | Function::Sign => {
-                        let sign = match function {
-                            Function::Sign => own,
-                            _ => graph.unary(Unary::Sign, arguments[0]),
-                        };
+                        let sign = graph.unary(Unary::Sign, arguments[0]);
                         self.switch(graph, id, depends, sign, arguments[0], *function == Function::Sign);
                     }
                     Function::Min | Function::Max => {

@@ -4,7 +4,7 @@
 
 use super::operation::{Binary, Space, Unary};
 use indexmap::IndexSet;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::FxBuildHasher;
 
 /// A value of a [`Graph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,16 +44,9 @@ pub(crate) struct Graph {
     nodes: IndexSet<Value, FxBuildHasher>,
     /// For each value, true if it depends on more than parameters.
     varies: Vec<bool>,
-    /// For each value, true if it depends on time, and otherwise only on parameters.
-    of_time: Vec<bool>,
-    /// Functions of time and what they are a moment later.
-    later: FxHashMap<ValueId, ValueId>,
     /// Values that are computed separately.
     cuts: Vec<ValueId>,
 }
-
-/// The fraction of the time by which a step is early, 2^-50.
-const EARLY: f64 = 4.0 * f64::EPSILON;
 
 impl Graph {
     pub(crate) fn node(&self, id: ValueId) -> Value {
@@ -89,91 +82,9 @@ impl Graph {
                 Value::Argument(..) => true,
                 _ => node.children().any(|child| self.varies(child)),
             };
-            let is_of_time = match node {
-                Value::Argument(space, _) => space == Space::Time,
-                _ => {
-                    varies
-                        && node
-                            .children()
-                            .all(|child| !self.varies(child) || self.of_time[child.0 as usize])
-                }
-            };
             self.varies.push(varies);
-            self.of_time.push(is_of_time);
         }
         ValueId(index as u32)
-    }
-
-    /// Returns what a function of time is a few units in the last place of the time later; other values stay.
-    ///
-    /// `floor` and relations read their operands later: a step of a period of 0.1 s is then over at the third of its instants, although
-    /// 0.3 in doubles is less than 3 times 0.1. At the instant of a step, the value after it applies.
-    pub(crate) fn later(&mut self, id: ValueId) -> ValueId {
-        let (mut waiting, mut parts) = (vec![id], Vec::new());
-        while let Some(part) = waiting.pop() {
-            if self.of_time[part.0 as usize] && !self.later.contains_key(&part) {
-                parts.push(part);
-                waiting.extend(self.node(part).children());
-            }
-        }
-        // Operands come before what they are operands of.
-        parts.sort_unstable();
-        parts.dedup();
-        for part in parts {
-            let of = |graph: &Graph, operand: ValueId| graph.later.get(&operand).copied().unwrap_or(operand);
-            let found = match self.node(part) {
-                Value::Number(_) | Value::Argument(..) => {
-                    let (size, share) = (self.unary(Unary::Absolute, part), self.number(EARLY));
-                    let early = self.binary(Binary::Multiply, share, size);
-                    self.binary(Binary::Add, part, early)
-                }
-                Value::Unary(operation, a) => self.unary(operation, of(self, a)),
-                Value::Binary(operation, a, b) => self.binary(operation, of(self, a), of(self, b)),
-                Value::Select(a, b, c) => self.select(of(self, a), of(self, b), of(self, c)),
-            };
-            self.later.insert(part, found);
-            self.later.insert(found, found);
-        }
-        self.later.get(&id).copied().unwrap_or(id)
-    }
-
-    /// Returns the operands of a relation, later if it is between functions of time; the time itself is compared exactly.
-    pub(crate) fn related(&mut self, a: ValueId, b: ValueId) -> (ValueId, ValueId) {
-        let is_shift = |value: Value| match value {
-            Value::Argument(..) | Value::Unary(Unary::Negate, _) => true,
-            Value::Binary(operation, ..) => matches!(operation, Binary::Add | Binary::Subtract),
-            _ => false,
-        };
-        let is_of_time = |id: ValueId| !self.varies(id) || self.of_time[id.0 as usize];
-        let is_exact = [a, b].iter().all(|side| self.consists_of(*side, is_shift));
-        match is_of_time(a) && is_of_time(b) && !is_exact && self.is_regular(a) && self.is_regular(b) {
-            true => (self.later(a), self.later(b)),
-            false => (a, b),
-        }
-    }
-
-    /// Returns true if a function of time has a value at every time: the end of a law's range is no step.
-    pub(crate) fn is_regular(&self, id: ValueId) -> bool {
-        self.consists_of(id, |value| match value {
-            Value::Unary(Unary::SquareRoot | Unary::Tan | Unary::Asin | Unary::Acos | Unary::Log, _) => false,
-            Value::Binary(Binary::Divide, _, below) => !self.varies(below),
-            Value::Binary(operation, ..) => operation != Binary::Power,
-            _ => true,
-        })
-    }
-
-    /// Returns true if a condition applies to all parts of a value that depend on more than parameters.
-    fn consists_of(&self, id: ValueId, applies: impl Fn(Value) -> bool) -> bool {
-        let (mut waiting, mut seen) = (vec![id], FxHashSet::default());
-        while let Some(part) = waiting.pop() {
-            if self.varies(part) && seen.insert(part) {
-                if !applies(self.node(part)) {
-                    return false;
-                }
-                waiting.extend(self.node(part).children());
-            }
-        }
-        true
     }
 
     pub(crate) fn number(&mut self, value: f64) -> ValueId {

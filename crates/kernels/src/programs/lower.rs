@@ -118,10 +118,7 @@ impl<'a> Lowering<'a> {
             },
             Node::Call(function, list) => self.call(*function, list),
             Node::Relation(relation, a, b) => {
-                let (a, b) = match relation {
-                    Relation::And | Relation::Or => (self.value(*a), self.value(*b)),
-                    _ => self.graph.related(self.value(*a), self.value(*b)),
-                };
+                let (a, b) = (self.value(*a), self.value(*b));
                 let (operation, a, b) = match relation {
                     Relation::Less => (Binary::Less, a, b),
                     Relation::LessEqual => (Binary::LessEqual, a, b),
@@ -239,10 +236,6 @@ impl<'a> Lowering<'a> {
         let arguments: Vec<ValueId> = list.iter().map(|child| self.value(*child)).collect();
         let x = arguments[0];
         if let Some(unary) = Unary::of(function) {
-            let x = match function {
-                Function::Floor | Function::Sign if self.graph.is_regular(x) => self.graph.later(x),
-                _ => x,
-            };
             return self.graph.unary(unary, x);
         }
         if let Some(binary) = Binary::of(function) {

@@ -20,9 +20,15 @@ struct Shared {
     /// Values and rates of the expressions.
     kernel: Kernel,
     corners: Corners,
+    /// True if an expression steps with time.
+    steps: bool,
     /// Signals that replace expressions, for some inputs.
     tables: Vec<Option<Signal>>,
 }
+
+/// The part of the time by which signals that step are read later: a few units in the last place. A period of 0.1 s is then over at the
+/// third of its instants, although 0.3 in doubles is less than 3 times 0.1. At the instant of a step, the value after it applies.
+const LATER: f64 = 4.0 * f64::EPSILON;
 
 /// The signals of the inputs of one run. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -77,11 +83,13 @@ impl Inputs {
             .filter(|(_, table)| table.is_none())
             .filter_map(|(input, _)| input.signal)
             .collect();
+        let corners = Corners::new(&system.exprs, &roots, &Layout::new(system));
         Inputs {
             shared: Arc::new(Shared {
                 count: system.inputs.len(),
                 kernel: kernels.inputs.clone(),
-                corners: Corners::new(&system.exprs, &roots, &Layout::new(system)),
+                steps: corners.switches().outputs() > 0,
+                corners,
                 tables,
             }),
             parameters: parameters.into(),
@@ -186,7 +194,11 @@ impl Signals for Inputs {
             let (out, scratch) = work.split_at_mut(writes);
             let at = Arguments {
                 // The last double before a corner is still on the old branch.
-                time: if side == Side::Before { time.next_down() } else { time },
+                time: match side {
+                    Side::Before => time.next_down(),
+                    Side::After if shared.steps => time + LATER * time.abs(),
+                    Side::After => time,
+                },
                 parameters: &self.parameters,
                 ..Arguments::default()
             };
