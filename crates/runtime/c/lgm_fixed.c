@@ -23,7 +23,7 @@ static lgm_real u[LGM_ROOM(LGM_INPUTS)], du[LGM_ROOM(LGM_INPUTS)];
 
 /* Makes one step and writes the states before it. */
 static int step(lgm_real t) {
-    lgm_inputs(&model, t, u, du);
+    lgm_inputs(&model, lgm_later(t), u, du);
     for (int at = 0; at < LGM_STATES; at++) {
         x[at] = model.x[at];
     }

@@ -18,10 +18,11 @@ lgm_real lgm_run_inputs(lgm_run *run, lgm_real t) {
     real inside = t;
     if (inside >= run->to) {
         inside = lgm_nextafter(run->to, -LGM_INFINITE);
-    } else if (inside < run->from) {
-        inside = run->from;
+        lgm_inputs(&run->model, inside, run->u, run->du);
+    } else {
+        inside = lgm_larger(inside, run->from);
+        lgm_inputs(&run->model, lgm_later(inside), run->u, run->du);
     }
-    lgm_inputs(&run->model, inside, run->u, run->du);
     for (int at = 0; at < LGM_INPUTS; at++) {
         if (run->is_set[at] != 0) {
             const real passed = (run->is_line != 0) ? t - run->since[at] : (real)0.0;

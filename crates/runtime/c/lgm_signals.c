@@ -17,6 +17,14 @@ void lgm_inputs(lgm_model *model, lgm_real t, lgm_real u[], lgm_real du[]) {
     }
 }
 
+lgm_real lgm_later(lgm_real t) {
+#if LGM_SWITCHES
+    return t + (real)4.0 * LGM_EPSILON * lgm_fabs(t);
+#else
+    return t;
+#endif
+}
+
 #if LGM_PHASES
 /* Returns the largest angular frequency of oscillations that depend only on time, in rad/s: the mean over a thousandth of the time. */
 static real fastest(lgm_model *model, real start, real stop) {

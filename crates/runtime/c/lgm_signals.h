@@ -14,6 +14,10 @@ extern "C" {
 /* Computes the inputs u and their time derivatives du at a time. At the instant of a step the new value applies. */
 void lgm_inputs(lgm_model *model, lgm_real t, lgm_real u[], lgm_real du[]);
 
+/* Returns the time at which inputs that step are read: a few units in the last place later, so that a period of 0.1 s is over at the third of
+ * its instants although 0.3 in doubles is less than 3 times 0.1. */
+lgm_real lgm_later(lgm_real t);
+
 /* Returns the first instant after `after`, and not after `stop`, at which an expression of time has a step or a kink; HUGE_VAL if there
  * is none. A condition that changes twice between two of some 20,000 samples from `start` to `stop` may be missed. */
 lgm_real lgm_next_corner(lgm_model *model, lgm_real start, lgm_real after, lgm_real stop);
