@@ -254,9 +254,12 @@ pub fn bare_number((name, value): (&str, &str), unit: &str, span: Span) -> Diagn
         (Ok(number), Some(known)) if known.is_multiple() => {
             let equal = six_digits(Scale::of(&known).from_si(number));
             let si = known.dimension.text();
-            format!(
-                "write `{equal} [{unit}]` or `{value} [{si}]` for this value, and `{value} [{unit}]` for {value} {unit}"
-            )
+            // 330 H is no one's number of microhenries.
+            let equal = match equal.len() <= 6 {
+                true => format!("`{equal} [{unit}]` or "),
+                false => String::new(),
+            };
+            format!("write {equal}`{value} [{si}]` for this value, and `{value} [{unit}]` for {value} {unit}")
         }
         _ => format!("write the unit: `{name}={value} [{unit}]`"),
     })

@@ -173,6 +173,14 @@ impl Signals for Inputs {
         self.shared.count
     }
 
+    fn read_at(&self, time: f64, side: Side) -> f64 {
+        match side {
+            Side::Before => time.next_down(),
+            Side::After if self.shared.steps => time + LATER * time.abs(),
+            Side::After => time,
+        }
+    }
+
     fn values(&self, time: f64, side: Side, values: &mut [f64], rates: &mut [f64]) {
         let shared = &*self.shared;
         if side == Side::Before && time <= self.start {
@@ -193,12 +201,7 @@ impl Signals for Inputs {
             }
             let (out, scratch) = work.split_at_mut(writes);
             let at = Arguments {
-                // The last double before a corner is still on the old branch.
-                time: match side {
-                    Side::Before => time.next_down(),
-                    Side::After if shared.steps => time + LATER * time.abs(),
-                    Side::After => time,
-                },
+                time: self.read_at(time, side),
                 parameters: &self.parameters,
                 ..Arguments::default()
             };

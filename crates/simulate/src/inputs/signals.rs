@@ -23,6 +23,15 @@ pub trait Signals: Send + Sync {
     /// Returns the number of inputs.
     fn count(&self) -> usize;
 
+    /// Returns the time at which functions of time are read on one side of a time. The last double before a corner is still on the old
+    /// branch.
+    fn read_at(&self, time: f64, side: Side) -> f64 {
+        match side {
+            Side::Before => time.next_down(),
+            Side::After => time,
+        }
+    }
+
     /// Writes every input and its time derivative, in SI units and SI units per second.
     fn values(&self, time: f64, side: Side, values: &mut [f64], rates: &mut [f64]);
 

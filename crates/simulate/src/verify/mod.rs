@@ -170,10 +170,7 @@ impl<'a> Verifier<'a> {
         let (mut inputs, mut rates) = (vec![0.0; count], vec![0.0; count]);
         self.signals.values(row.time, side, &mut inputs, &mut rates);
         Instant {
-            time: match side {
-                Side::Before => row.time.next_down(),
-                Side::After => row.time,
-            },
+            time: self.signals.read_at(row.time, side),
             states: row.states.clone(),
             inputs,
             rates,
