@@ -32,7 +32,7 @@ pub struct Combination {
     pub sides: FxHashMap<usize, (ExprId, ExprId)>,
     /// The margins, by output, that depend on no port and no state.
     pub free: FxHashSet<usize>,
-    /// Outputs with the values that blocks read, in the order of [`Events::held`].
+    /// Outputs with the values that blocks read, in the order of [`held`](super::Events::held).
     pub read: Vec<usize>,
     /// Outputs with the values before the delays, in the order of the model.
     pub delayed: Vec<usize>,
@@ -40,7 +40,7 @@ pub struct Combination {
     /// energy in joules. None if a storage element has a nonlinear law or no power.
     pub energy: Option<Vec<(usize, usize)>>,
     /// Outputs with effort and flow of the ports of sources, and of the ports of dissipators and elements with modes;
-    /// none unless [`Events::watching_powers`] requests them.
+    /// none unless [`watching_powers`](super::Events::watching_powers) requests them.
     pub power: Option<(PowerOutputs, PowerOutputs)>,
 }
 
