@@ -1,9 +1,20 @@
 //! A model in another combination of modes.
 
 use crate::switching::{DelayedInput, ModeInForce, SystemEvents};
-use crate::{Input, Model, Output, Scale};
+use crate::{Input, Law, Model, Output, Scale};
 
 impl Model {
+    /// Returns the laws of all elements, and those of all modes of elements that switch, mutably.
+    pub fn laws_mut(&mut self) -> impl Iterator<Item = &mut Law> {
+        let modes = self
+            .switching
+            .elements
+            .iter_mut()
+            .flat_map(|switched| &mut switched.modes);
+        let elements = self.graph.elements.iter_mut().map(|element| &mut element.law);
+        elements.chain(modes.map(|mode| &mut mode.law))
+    }
+
     /// Returns the same model with zero initial values; a run in progress has its own states.
     pub fn without_starts(mut self) -> Model {
         for element in &mut self.graph.elements {

@@ -28,7 +28,7 @@ pub(crate) fn rounded(numerator: &BigInt, denominator: &BigInt) -> Option<BigRat
 }
 
 /// Returns the sum, exact up to the length limit and in doubles beyond; `None` if the double is not finite.
-pub(crate) fn exact_sum<'n>(values: impl Iterator<Item = &'n BigRational>, longest: u64) -> Option<BigRational> {
+pub(crate) fn exact_sum<'n>(values: impl Iterator<Item = &'n BigRational>) -> Option<BigRational> {
     let mut sum = BigRational::zero();
     let mut work = 0;
     let mut values = values.into_iter();
@@ -36,7 +36,7 @@ pub(crate) fn exact_sum<'n>(values: impl Iterator<Item = &'n BigRational>, longe
         sum += value;
         let length = sum.denom().bits();
         work += length * length;
-        if sum.numer().bits().max(length) > longest || work > LONGEST_WORK {
+        if sum.numer().bits().max(length) > LONGEST_FOLDED || work > LONGEST_WORK {
             let rest: f64 = values.map(to_f64).sum();
             return match rest == 0.0 {
                 true => rounded(sum.numer(), sum.denom()),
@@ -48,7 +48,7 @@ pub(crate) fn exact_sum<'n>(values: impl Iterator<Item = &'n BigRational>, longe
 }
 
 /// Returns the product, exact up to the length limit and in doubles beyond; `None` if the double is 0 or not finite.
-pub(crate) fn exact_product<'n>(values: impl Iterator<Item = &'n BigRational>, longest: u64) -> Option<BigRational> {
+pub(crate) fn exact_product<'n>(values: impl Iterator<Item = &'n BigRational>) -> Option<BigRational> {
     let mut values = values.into_iter();
     let Some(first) = values.next() else {
         return Some(BigRational::one());
@@ -59,7 +59,7 @@ pub(crate) fn exact_product<'n>(values: impl Iterator<Item = &'n BigRational>, l
     // Common factors are removed once, at the end.
     let (mut numerator, mut denominator) = (first.numer() * second.numer(), first.denom() * second.denom());
     for value in values.by_ref() {
-        if numerator.bits().max(denominator.bits()) > longest {
+        if numerator.bits().max(denominator.bits()) > LONGEST_FOLDED {
             let begun = rounded(&numerator, &denominator);
             let mut product = begun.as_ref().map_or(f64::NAN, to_f64);
             for value in std::iter::once(value).chain(values) {
@@ -73,7 +73,7 @@ pub(crate) fn exact_product<'n>(values: impl Iterator<Item = &'n BigRational>, l
         numerator *= value.numer();
         denominator *= value.denom();
     }
-    match numerator.bits().max(denominator.bits()) > longest {
+    match numerator.bits().max(denominator.bits()) > LONGEST_FOLDED {
         false => Some(BigRational::new(numerator, denominator)),
         true => rounded(&numerator, &denominator),
     }

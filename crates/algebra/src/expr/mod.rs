@@ -228,8 +228,8 @@ impl Exprs {
         }
         let values = numbers.iter().filter_map(|id| self.as_number(*id));
         let together = match is_sum {
-            true => crate::expr::exact::exact_sum(values, crate::expr::exact::LONGEST_FOLDED),
-            false => crate::expr::exact::exact_product(values, crate::expr::exact::LONGEST_FOLDED),
+            true => crate::expr::exact::exact_sum(values),
+            false => crate::expr::exact::exact_product(values),
         };
         match together {
             Some(number) => (flat, Numbers::Many(number)),

@@ -3,7 +3,7 @@
 use crate::options::Delays;
 use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_model::switching::Delay;
-use lgm_model::{Integral, Law, Model, Path, PathId};
+use lgm_model::{Dissipator, Integral, Law, Model, Path, PathId};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
@@ -107,12 +107,8 @@ fn ladder(model: &mut Model, delay: &Delay, order: u32) -> ExprId {
         integral.unit = delay.unit.clone();
         model.integrals.push(integral);
     }
-    let states: Vec<ExprId> = (model.integrals[first..].iter())
-        .map(|integral| integral.symbol)
-        .collect::<Vec<_>>()
-        .into_iter()
-        .map(|symbol| model.exprs.symbol(symbol))
-        .collect();
+    let own = model.integrals[first..].iter();
+    let states: Vec<ExprId> = own.map(|integral| model.exprs.symbol(integral.symbol)).collect();
     let exprs = &mut model.exprs;
     let weighted = |exprs: &mut lgm_algebra::expr::Exprs, is_used: &dyn Fn(u32) -> bool| {
         let used = (1..=order).filter(|k| is_used(*k));
@@ -154,27 +150,15 @@ fn ladder(model: &mut Model, delay: &Delay, order: u32) -> ExprId {
 
 /// Visits every expression that may contain a delayed signal.
 fn for_expressions(model: &mut Model, each: &mut dyn FnMut(&mut ExprId)) {
-    let modes = model
-        .switching
-        .elements
-        .iter_mut()
-        .flat_map(|switched| &mut switched.modes);
-    let laws = modes.map(|mode| &mut mode.law);
-    for law in model
-        .graph
-        .elements
-        .iter_mut()
-        .map(|element| &mut element.law)
-        .chain(laws)
-    {
+    for law in model.laws_mut() {
         match law {
             Law::Source { values, .. } => values.iter_mut().for_each(&mut *each),
             Law::Coupler { matrix, .. } => matrix.entries.iter_mut().for_each(&mut *each),
             Law::Nonlinear(law) => law.residuals.iter_mut().for_each(&mut *each),
-            Law::Dissipator(lgm_model::Dissipator::Resistance(matrix) | lgm_model::Dissipator::Conductance(matrix)) => {
+            Law::Dissipator(Dissipator::Resistance(matrix) | Dissipator::Conductance(matrix)) => {
                 matrix.entries.iter_mut().for_each(&mut *each);
             }
-            Law::Dissipator(lgm_model::Dissipator::Implicit(a, b)) => {
+            Law::Dissipator(Dissipator::Implicit(a, b)) => {
                 a.entries.iter_mut().chain(&mut b.entries).for_each(&mut *each);
             }
             Law::Storage { .. } => {}

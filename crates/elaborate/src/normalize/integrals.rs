@@ -123,7 +123,7 @@ fn replace(
     let mut whole: FxHashMap<ExprId, ExprId> = FxHashMap::default();
     let mut sources: FxHashMap<ExprId, ExprId> = FxHashMap::default();
     let mut shifted: FxHashMap<ExprId, ExprId> = FxHashMap::default();
-    let Model { exprs, .. } = model;
+    let mut exprs = std::mem::take(&mut model.exprs);
     let mut by = |roots: &[ExprId], done: &mut FxHashMap<ExprId, ExprId>, held: &FxHashMap<ExprId, ExprId>| {
         for id in exprs.reachable(roots) {
             if done.contains_key(&id) {
@@ -149,19 +149,7 @@ fn replace(
         *value = by(&[*value], &mut whole, held)[0];
     }
     let none = FxHashMap::default();
-    let modes = model
-        .switching
-        .elements
-        .iter_mut()
-        .flat_map(|switched| &mut switched.modes);
-    let laws = modes.map(|mode| &mut mode.law);
-    for law in model
-        .graph
-        .elements
-        .iter_mut()
-        .map(|element| &mut element.law)
-        .chain(laws)
-    {
+    for law in model.laws_mut() {
         match law {
             Law::Source { values, .. } => *values = by(values, &mut sources, linear),
             Law::Coupler { matrix, .. }
@@ -176,6 +164,7 @@ fn replace(
             Law::Storage { .. } => {}
         }
     }
+    model.exprs = exprs;
 }
 
 /// Reports the integrals of outputs that start from 0 next to storage with another initial value.

@@ -254,7 +254,7 @@ pub fn bare_number((name, value): (&str, &str), unit: &str, span: Span) -> Diagn
         (Ok(number), Some(known)) if known.is_multiple() => {
             let equal = six_digits(Scale::of(&known).from_si(number));
             let si = known.dimension.text();
-            // 330 H is no one's number of microhenries.
+            // A number with more digits than a person would write is given in SI units only.
             let equal = match equal.len() <= 6 {
                 true => format!("`{equal} [{unit}]` or "),
                 false => String::new(),
