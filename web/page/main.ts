@@ -21,6 +21,9 @@ interface Example {
 /** A compilation older than this, in milliseconds, is ended when the text changes. */
 const PATIENCE = 1500;
 
+/** Kinds of names and hints are shown when the text has not changed for this time, in milliseconds. */
+const PAUSE = 150;
+
 /** The Stop button appears after this time, in milliseconds. */
 const BUSY = 600;
 
@@ -65,6 +68,7 @@ class Page {
   #version = 1;
   #sent = 0;
   #current = new Map<string, number>();
+  #pause = 0;
   #isUpdating = false;
   #isReadOnly = new URLSearchParams(location.search).has("embed");
 
@@ -168,17 +172,15 @@ class Page {
       const [version, shown] = [this.#version, this.#view];
       try {
         if (this.#current.get("diagnostics") !== version) {
-          const problems = this.ask("problems");
+          // The worker answers in order: what the view shows comes first.
           const view = this.#updateView(version);
-          const list = await problems;
+          const list = await this.ask("problems");
           if (version === this.#version) {
             void this.#editor.problems(list);
             this.#count(list);
           }
-          if (version === this.#version) {
-            const [colors, hints] = await Promise.all([this.ask("colors"), this.ask("hints")]);
-            if (version === this.#version) this.#editor.decorate(colors, hints);
-          }
+          clearTimeout(this.#pause);
+          this.#pause = window.setTimeout(() => void this.#decorate(version), PAUSE);
           await view;
           this.#current.set("diagnostics", version);
           void this.#updateModels();
@@ -193,6 +195,13 @@ class Page {
         this.#current.set(shown, version);
       }
     }
+  }
+
+  /** Shows the kinds of names, and hints, if the text is still the same. */
+  async #decorate(version: number) {
+    if (version !== this.#version) return;
+    const answers = await Promise.all([this.ask("colors"), this.ask("hints")]).catch(() => undefined);
+    if (answers && version === this.#version) this.#editor.decorate(...answers);
   }
 
   #isStale(): boolean {

@@ -247,10 +247,10 @@ await test("a text imports another tab, and navigation leads there and into the 
   await page.evaluate((files) => window.lgm.open({ files, root: "main.lgm" }), { "parts.lgm": PARTS, "main.lgm": MAIN });
   assert.deepEqual((await lgm("diagnostics")).diagnostics.filter((entry) => entry.severity === "error"), []);
   assert.deepEqual((await lgm("equations")).states.map((state) => state.name), ["s.l.i", "s.c.v"]);
-  /** Goes to the definition of a word, when the page has settled. */
+  /** Goes to the definition of a word. It is an element of its own once the kinds of names are shown. */
   const goTo = async (word) => {
     await lgm("ready");
-    await page.locator(".cm-content").getByText(word).click();
+    await page.locator(".cm-content").getByText(word, { exact: true }).first().click();
     await lgm("ready");
     await page.keyboard.press("F12");
   };
