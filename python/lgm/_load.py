@@ -24,6 +24,7 @@ def load(
     states: str | None = None,
     retain: Iterable[str] = (),
     modes: Mapping[str, str] | None = None,
+    pade: int | None = None,
     **parameters: Value,
 ) -> Model:
     """Read a file and form the equations of its model.
@@ -42,6 +43,8 @@ def load(
         Storage elements that keep their states if one of several must be dependent, the most wanted first.
     modes : mapping, optional
         Modes of switching elements, such as ``{"d1": "conducting"}``.
+    pade : int, optional
+        The order, 1 to 20, of Pade approximations of all delays, for analyses that need states.
     **parameters : float, array or str
         Values of parameters in SI units, or texts with a unit such as ``"3 [mm]"``. A ``const`` takes a number in the unit of its
         declaration. Parameters of instances are given as ``**{"motor.R_a": 1.2}``.
@@ -66,7 +69,7 @@ def load(
     >>> lgm.load(path, R=5.0).parameters["R"]
     Quantity(name='R', unit='ohm', value=5.0)
     """
-    options = _options(model, include, states, retain, modes)
+    options = _options(model, include, states, retain, modes, pade)
     path = os.fspath(path)
     if not os.path.exists(path):
         raise FileNotFoundError(errno.ENOENT, "there is no such file; for the text of a model use lgm.loads", path)
@@ -84,6 +87,7 @@ def loads(
     states: str | None = None,
     retain: Iterable[str] = (),
     modes: Mapping[str, str] | None = None,
+    pade: int | None = None,
     **parameters: Value,
 ) -> Model:
     """Form the equations of a model in a text; the other arguments are those of `load`.
@@ -110,7 +114,7 @@ def loads(
     >>> lgm.loads("model M { node a : electrical; r : Resistor(2 [ohm]) a -> gnd; c : Capacitor(3 [F]) a -> gnd; }").states[0].unit
     'V'
     """
-    options = _options(model, include, states, retain, modes)
+    options = _options(model, include, states, retain, modes, pade)
     native = _native.Session.open(name, text, None, **options)
     return with_values(Model(native, Recipe(name, None, text, options)), parameters)
 
@@ -158,6 +162,7 @@ def _options(
     states: str | None,
     retain: Iterable[str],
     modes: Mapping[str, str] | None,
+    pade: int | None,
 ) -> dict[str, Any]:
     return {
         "model": model,
@@ -165,4 +170,5 @@ def _options(
         "include": [os.fspath(folder) for folder in include],
         "states": states,
         "retain": [retain] if isinstance(retain, str) else list(retain),
+        "pade": pade,
     }

@@ -113,7 +113,7 @@ impl Session {
 impl Session {
     /// Compiles the model of a text, or of a file where there is no text.
     #[staticmethod]
-    #[pyo3(signature = (file, text, path, *, model, modes, include, states, retain))]
+    #[pyo3(signature = (file, text, path, *, model, modes, include, states, retain, pade))]
     #[allow(clippy::too_many_arguments)]
     fn open(
         py: Python<'_>,
@@ -125,11 +125,16 @@ impl Session {
         include: Vec<PathBuf>,
         states: Option<String>,
         retain: Vec<String>,
+        pade: Option<u32>,
     ) -> PyResult<Session> {
+        if pade.is_some_and(|order| !(1..=20).contains(&order)) {
+            return Err(PyValueError::new_err("pade is an order from 1 to 20"));
+        }
         let choice = Choice {
             model,
             modes,
             include,
+            pade,
             ..Choice::default()
         };
         let request = match states.as_deref() {

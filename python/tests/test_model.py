@@ -207,3 +207,13 @@ def test_misuse_is_told_as_in_python(oscillator, tmp_path):
         oscillator.draw().save(tmp_path / "drawing.png")
     with pytest.raises(TypeError, match="not None"):
         oscillator.with_params(k=None)
+
+
+def test_delays_are_approximated():
+    text = "model M { input u = 1; state x = int(u - delay(x, 0.5 [s])); output y = x; }"
+    model = lgm.loads(text, pade=2)
+    # 1/(s + e) with e = (1 - T*s/2 + T^2*s^2/12)/(1 + T*s/2 + T^2*s^2/12).
+    poles = np.roots([1 / 48, 1 / 4, 1, 0] + np.array([0, 1 / 48, -1 / 4, 1]))
+    assert np.allclose(np.sort_complex(model.poles), np.sort_complex(poles))
+    with pytest.raises(ValueError, match="order from 1 to 20"):
+        lgm.loads(text, pade=0)
