@@ -240,10 +240,7 @@ const SAMPLES: &[Samples] = &[
     Samples {
         file: "step_down_chopper.lgm",
         tolerance: 1e-06,
-        at: &[
-            (0.01, &[10.80114953, 0.9936760465]),
-            (0.02, &[10.95299748, 1.007529295]),
-        ],
+        at: &[(0.05, &[4.74932252, 0.43633576]), (0.1, &[10.9549036, 1.00770319])],
     },
     Samples {
         file: "dc_motor_start.lgm",
