@@ -316,6 +316,20 @@ fn filters() {
     );
 }
 
+/// A loop of components is closed in every order of lines: a lag separates its output from its input.
+#[test]
+fn components_of_signals_form_loops() {
+    let lines = [
+        "c : PI(1, 1, high = 5) (setpoint = 1, measured = g.y);",
+        "g : Lag(1) (u = c.y);",
+        "output y = g.y;",
+    ];
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let body = order.map(|at| lines[at]).join(" ");
+        check("signals", &[(&body, 1.0, &[("y", 1.0 - (-1.0_f64).exp())])]);
+    }
+}
+
 #[test]
 fn limits_and_sampling() {
     check(

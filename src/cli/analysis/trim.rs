@@ -6,9 +6,12 @@ use crate::cli::outcome::Outcome;
 use crate::cli::report;
 use crate::cli::request::{ModelArguments, StateArguments};
 use lgm_analysis::{TrimRequest, trim};
+use lgm_elaborate::{Quantity, quantity};
 use lgm_emit::significant;
 use lgm_equations::{Options, StateSystem};
+use lgm_model::Scale;
 use lgm_model::system::{OperatingPoint, PointValue};
+use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -28,10 +31,10 @@ pub(in crate::cli) struct Arguments {
     model: ModelArguments,
     #[command(flatten)]
     states: StateArguments,
-    /// The required value of an output, in SI units; separate several with commas
+    /// The required value of an output, in the output's unit or another one, such as `x=12 [mm]`; separate several with commas
     #[arg(long, value_name = "OUTPUT=VALUE", value_delimiter = ',', required = true, value_parser = requirement,
           allow_hyphen_values = true)]
-    require: Vec<(String, f64)>,
+    require: Vec<(String, Quantity)>,
     /// The free inputs, one for each required value
     #[arg(long, value_name = "INPUT", value_delimiter = ',', required = true)]
     vary: Vec<String>,
@@ -43,14 +46,10 @@ pub(in crate::cli) struct Arguments {
     format: Format,
 }
 
-fn requirement(text: &str) -> Result<(String, f64), String> {
-    let wrong = || "write an output and a number, such as `y=1.5`".to_string();
-    let (name, value) = text.split_once('=').ok_or_else(wrong)?;
-    let value: f64 = value.trim().parse().map_err(|_| wrong())?;
-    match value.is_finite() {
-        true => Ok((name.trim().to_string(), value)),
-        false => Err(wrong()),
-    }
+fn requirement(text: &str) -> Result<(String, Quantity), String> {
+    let read = |(name, value): (&str, &str)| Some((name.trim().to_string(), quantity(value)?));
+    let found = text.split_once('=').and_then(read);
+    found.ok_or_else(|| "write an output and a number, such as `y=1.5` or `x=12 [mm]`".to_string())
 }
 
 /// Runs the command.
@@ -97,12 +96,33 @@ fn request(arguments: &Arguments, system: &StateSystem, diagnostics: &mut Vec<Di
     let outputs: Vec<Arc<str>> = system.outputs.iter().map(|output| output.name.clone()).collect();
     let names: Vec<String> = arguments.require.iter().map(|pair| pair.0.clone()).collect();
     let places = chosen("--require", "output", &names, &outputs, diagnostics);
+    let required = places.into_iter().zip(&arguments.require);
     TrimRequest {
-        required: places
-            .into_iter()
-            .zip(arguments.require.iter().map(|pair| pair.1))
+        required: required
+            .filter_map(|(at, (_, given))| Some((at, in_unit_of(&system.outputs[at], given, diagnostics)?)))
             .collect(),
         varied: chosen("--vary", "input", &arguments.vary, &inputs, diagnostics),
+    }
+}
+
+/// Returns a required value in the unit in which an output is printed; a unit of another dimension is reported.
+fn in_unit_of(
+    output: &lgm_model::system::Quantity,
+    given: &Quantity,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<f64> {
+    let (Some(unit), Some(own)) = (&given.unit, &output.unit) else {
+        return Some(given.number);
+    };
+    let printed = quantity(&format!("1 [{own}]")).and_then(|one| one.unit);
+    match printed.filter(|printed| printed.dimension == unit.dimension) {
+        Some(printed) => Some(Scale::of(&printed).from_si(Scale::of(unit).to_si(given.number))),
+        None => {
+            let message = format!("`--require {}`: this output is in [{own}]", output.name);
+            diagnostics
+                .push(Diagnostic::error(Code::LGM0201, message).help(format!("write `{}=1 [{own}]`", output.name)));
+            None
+        }
     }
 }
 

@@ -72,3 +72,19 @@ fn a_missing_or_a_wrong_word_is_survived() {
     }
     assert!(failed > 1000, "most damage is found: {failed}");
 }
+
+/// The width of a state follows from a signal that names others twice each, and from the output of the component that it drives.
+#[test]
+fn widths_are_inferred_through_chains_and_components() {
+    let chain: String = (1..60)
+        .map(|at| format!("signal a{at} = a{}*a{};", at - 1, at - 1))
+        .collect();
+    super::good(&format!(
+        "model M {{ node a : electrical; s : VoltageSource(x) a -> gnd; r : Resistor(1 [ohm]) a -> gnd;
+         state x = int(a59); signal a0 = 1; {chain} output y = x; }}"
+    ));
+    super::good(
+        "component Twice { input u; state x = int(u - 2*x); output y = x; }
+         model M { g : Twice (u = [1, 2] - h.y); h : Twice (u = g.y); output a = g.y[1]; output b = h.y[2]; }",
+    );
+}

@@ -72,6 +72,8 @@ pub(crate) struct Evaluator<'a> {
     read_law: for<'e> fn(&'e mut Evaluator<'a>, ElementId),
     /// Dimensions of signals and states inferred without evaluating them.
     inferred: FxHashMap<ValueKey, DimId>,
+    /// Widths of names inferred without evaluating them, by slot.
+    inferred_widths: FxHashMap<usize, usize>,
     /// True during the evaluation of an event, where `before(x)` is allowed.
     pub at_event: bool,
     /// The current depth of evaluation.
@@ -112,6 +114,7 @@ impl<'a> Evaluator<'a> {
             templates: Templates::new(),
             read_law,
             inferred: FxHashMap::default(),
+            inferred_widths: FxHashMap::default(),
             at_event: false,
             depth: 0,
             sum_depth: 0,

@@ -1,15 +1,21 @@
 //! Widths and dimensions inferred without evaluation: needed for states, because their rates may depend on them.
 
 use crate::context::values::{DimId, decimal};
-use crate::context::{EnvId, GraphPart, Origin, Place, ValueSlot, pair};
+use crate::context::{EnvId, FrameId, GraphPart, Origin, Place, ValueSlot, pair};
 use crate::evaluate::Evaluator;
 use crate::function_table::{DELAY, MEASURES};
+use crate::syntax_queries::bindings;
 use lgm_model::DomainId;
 use lgm_source::Span;
 use lgm_syntax::ast::{Expr, ExprKind, Name};
 
 /// The depth to which names are followed; deeper names have width 1 and an unknown dimension.
 const DEEPEST: usize = 64;
+
+/// Returns the place of names that follow an instance of a component and a dot.
+fn inside(frame: FrameId) -> Place {
+    Place { frame, env: EnvId(0) }
+}
 
 impl<'a> Evaluator<'a> {
     /// Returns the number of entries of an expression, as far as it is known without evaluation.
@@ -39,28 +45,57 @@ impl<'a> Evaluator<'a> {
                 _ => 1,
             },
             ExprKind::Name(name) if self.scopes.loop_index(&name.text, place).is_none() => {
-                let Some(slot) = self.scopes.value_slot(&name.text, place.frame) else {
-                    return 1;
-                };
-                match &self.scopes.values[slot] {
-                    ValueSlot::Done(value) => value.shape().0,
-                    ValueSlot::Deferred(Origin::Signal(indexed), env) => {
-                        let (indexed, env) = (*indexed, *env);
-                        let place = Place {
-                            frame: place.frame,
-                            env,
-                        };
-                        self.width_of(&indexed.value, place, depth + 1)
-                    }
-                    ValueSlot::Absent => 1,
-                    ValueSlot::Deferred(..) => {
-                        let value = self.slot_value(slot, None, &name.text, name.span, place.frame);
-                        value.shape().0
-                    }
-                    _ => 1,
+                self.width_of_name(name, place, depth)
+            }
+            ExprKind::Member(owner, name) => match self.known_graph_part(owner, place) {
+                Some(GraphPart::Component(frame)) => self.width_of_name(name, inside(frame), depth),
+                _ => 1,
+            },
+            _ => 1,
+        }
+    }
+
+    fn width_of_name(&mut self, name: &'a Name, place: Place, depth: usize) -> usize {
+        let Some(slot) = self.scopes.value_slot(&name.text, place.frame) else {
+            return 1;
+        };
+        let (origin, env) = match &self.scopes.values[slot] {
+            ValueSlot::Done(value) => return value.shape().0,
+            ValueSlot::Deferred(origin, env) => (*origin, *env),
+            _ => return 1,
+        };
+        match self.definition_of(origin, Place { env, ..place }) {
+            Some((expr, place)) => {
+                if let Some(width) = self.inferred_widths.get(&slot) {
+                    return *width;
+                }
+                // A name that occurs again during its own evaluation does not define itself.
+                self.inferred_widths.insert(slot, 1);
+                let width = self.width_of(expr, place, depth + 1);
+                self.inferred_widths.insert(slot, width);
+                width
+            }
+            None => {
+                let value = self.slot_value(slot, None, &name.text, name.span, place.frame);
+                value.shape().0
+            }
+        }
+    }
+
+    /// Returns the expression that defines a name, and the place of the expression: the value of a signal or an output, or the value that
+    /// an instance binds to an input. `None` for names whose values depend on no state.
+    fn definition_of(&self, origin: Origin<'a>, place: Place) -> Option<(&'a Expr, Place)> {
+        match origin {
+            Origin::Signal(indexed) | Origin::Output(indexed) => Some((&indexed.value, place)),
+            Origin::Input(assigned) if place.frame != FrameId(0) => {
+                let about = self.scopes.frames[place.frame.0 as usize];
+                let mut bound = bindings(about.instance?).filter(|binding| binding.0.text == assigned.name.text);
+                match bound.next() {
+                    Some((_, expr)) => Some((expr, about.outer)),
+                    None => Some((assigned.value.as_ref()?, place)),
                 }
             }
-            _ => 1,
+            _ => None,
         }
     }
 
@@ -135,6 +170,12 @@ impl<'a> Evaluator<'a> {
             ExprKind::Index(base, indices) => match &base.kind {
                 ExprKind::Name(name) => self.dimension_of_name(name, Some(indices), expr.span, place, depth),
                 _ => self.dimension_of(base, place, depth),
+            },
+            ExprKind::Member(owner, name) => match self.known_graph_part(owner, place) {
+                Some(GraphPart::Component(frame)) => {
+                    self.dimension_of_name(name, None, expr.span, inside(frame), depth)
+                }
+                _ => DimId::UNKNOWN,
             },
             ExprKind::Negate(inner) => self.dimension_of(inner, place, depth),
             ExprKind::Sum(terms) => self.first_known(terms.iter().map(|term| &term.1), place, depth),
@@ -248,28 +289,29 @@ impl<'a> Evaluator<'a> {
             (plain, _) => (None, Some(plain)),
         };
         let key = (slot, at);
-        let (expr, env, seconds): (&'a Expr, EnvId, i64) = match entry {
+        let (origin, env) = match entry {
             Some(ValueSlot::Done(value)) => return value.common_dim(),
-            Some(ValueSlot::Deferred(Origin::Signal(indexed), env)) => (&indexed.value, *env, 0),
-            Some(ValueSlot::Deferred(Origin::State(indexed), env)) => match &indexed.value.kind {
-                ExprKind::Call(_, arguments) if !arguments.is_empty() => (&arguments[0].value, *env, 1),
+            Some(ValueSlot::Deferred(origin, env)) => (*origin, *env),
+            _ => return DimId::UNKNOWN,
+        };
+        let own = Place { env, ..place };
+        let (expr, inner, seconds) = match (origin, self.definition_of(origin, own)) {
+            (Origin::Input(assigned), Some(_)) if assigned.unit.is_some() => {
+                let unit = assigned.unit.as_ref().and_then(|unit| self.unit(unit));
+                return unit.map_or(DimId::UNKNOWN, |unit| self.dims.id(unit.dimension));
+            }
+            (_, Some((expr, inner))) => (expr, inner, 0),
+            (Origin::State(indexed), None) => match &indexed.value.kind {
+                ExprKind::Call(_, arguments) if !arguments.is_empty() => (&arguments[0].value, own, 1),
                 _ => return DimId::UNKNOWN,
             },
-            Some(ValueSlot::Deferred(..)) => {
-                let frame = place.frame;
-                return self.slot_value(slot, at, &name.text, span, frame).common_dim();
-            }
-            _ => return DimId::UNKNOWN,
+            _ => return self.slot_value(slot, at, &name.text, span, place.frame).common_dim(),
         };
         if let Some(dim) = self.inferred.get(&key) {
             return *dim;
         }
         // A name that occurs again during its own evaluation does not define itself.
         self.inferred.insert(key, DimId::UNKNOWN);
-        let inner = Place {
-            frame: place.frame,
-            env,
-        };
         let dim = self.dimension_of(expr, inner, depth);
         let dim = self.dims.times_seconds(dim, seconds).named();
         self.inferred.insert(key, dim);
