@@ -192,9 +192,8 @@ static int limiting_row(const lgm_events *events, int rows, int entering) {
     return best;
 }
 
-/* Solves w = M z + q, w >= 0, z >= 0, w'z = 0 by Lemke's method (C. E. Lemke, 1965), with ties broken lexicographically; returns 0 if
- * the method ends on a ray. */
-static int lemke(lgm_events *events, int rows, const real q[]) {
+/* Solves w = M z + q, w >= 0, z >= 0, w'z = 0 by Lemke's method (C. E. Lemke, 1965), with ties broken lexicographically. */
+static lgm_outcome lemke(lgm_events *events, int rows, const real q[]) {
     const int width = 2 * rows + 2;
     const int artificial = 2 * rows;
     int first = 0;
@@ -214,7 +213,7 @@ static int lemke(lgm_events *events, int rows, const real q[]) {
         first = (q[row] < q[first]) ? row : first;
     }
     if (!(q[first] < (real)0.0)) {
-        return 1;
+        return LGM_SOLVED;
     }
     leaving = pivot(events, rows, first, artificial);
     for (int round = 0; round < 50 * (rows + 1); round++) {
@@ -226,17 +225,17 @@ static int lemke(lgm_events *events, int rows, const real q[]) {
                     events->solution[events->basis[row] - rows] = lgm_larger(events->table[row * width + width - 1], (real)0.0);
                 }
             }
-            return 1;
+            return LGM_SOLVED;
         }
         /* The complement of the variable that has left enters. */
         entering = (leaving < rows) ? leaving + rows : leaving - rows;
         row = limiting_row(events, rows, entering);
         if (row < 0) {
-            return 0;
+            return LGM_UNSOLVABLE;
         }
         leaving = pivot(events, rows, row, entering);
     }
-    return 0;
+    return LGM_UNPOSED;
 }
 
 /* Scales offsets and distances so that each bound responds to its own offset by 1. Zeros stay zeros. */
@@ -260,18 +259,25 @@ static real distance_to(const bounded *bound, const real watched[], const real m
     return (bound->is_upper != 0) ? -value : value;
 }
 
-int lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]) {
+lgm_outcome lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]) {
     lgm_events *const events = &run->events;
     bounded bounds[LGM_ROOM(LGM_BOUNDS)];
     real q[LGM_ROOM(LGM_BOUNDS)];
+    lgm_outcome outcome;
+    /* Redundant elements are not part of the problem, and decided changes read no impulses. */
+    int is_whole = 1;
     int count = 0;
     for (int element = 0; element < LGM_ELEMENTS; element++) {
         if (find_limits(run, element, bounds, &count) == 0) {
-            return 0;
+            return LGM_UNPOSED;
         }
+        is_whole = is_whole && LGM_IS_REDUNDANT(run->model.combination, element) == 0;
     }
     if (count < 2 || !answer(run, discretes, -1, events->answers[0], events->answer_margins[0])) {
-        return 0;
+        return LGM_UNPOSED;
+    }
+    for (int at = 0; at < LGM_MARGINS; at++) {
+        is_whole = is_whole && !(lgm_fabs(events->entered[at]) > (real)0.0);
     }
     for (int row = 0; row < count; row++) {
         q[row] = distance_to(&bounds[row], events->answers[0], events->answer_margins[0]);
@@ -279,7 +285,7 @@ int lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]) {
     for (int column = 0; column < count; column++) {
         const int is_known = column > 0 && bounds[column - 1].port == bounds[column].port;
         if (!is_known && !answer(run, discretes, bounds[column].port, events->answers[1], events->answer_margins[1])) {
-            return 0;
+            return LGM_UNPOSED;
         }
         for (int row = 0; row < count; row++) {
             const real with = distance_to(&bounds[row], events->answers[1], events->answer_margins[1]);
@@ -289,8 +295,9 @@ int lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]) {
         }
     }
     balance(events, count, q);
-    if (!lemke(events, count, q)) {
-        return 0;
+    outcome = lemke(events, count, q);
+    if (outcome != LGM_SOLVED) {
+        return is_whole ? outcome : LGM_UNPOSED;
     }
     for (int at = 0; at < count; at++) {
         int is_largest = events->solution[at] > (real)0.0;
@@ -301,7 +308,7 @@ int lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]) {
             modes[bounds[at].element] = lgm_change_to[bounds[at].change];
         }
     }
-    return 1;
+    return LGM_SOLVED;
 }
 
 /* Rotates two columns of a matrix, and of the product of all rotations, until they are perpendicular; returns 0 if they already are. */

@@ -69,6 +69,28 @@ impl Bounded {
     }
 }
 
+/// The result of a problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All bounds hold with the offsets found.
+    Solved,
+    /// No offsets satisfy all bounds: the changes contradict each other.
+    Unsolvable,
+    /// Too few elements are bounded, or bounds do not describe all changes.
+    Unposed,
+}
+
+impl Outcome {
+    /// Returns the result for all elements, if the problem is not whole: it contains no redundant elements, and decided changes read no
+    /// impulses.
+    pub fn of_whole(self, is_whole: bool) -> Outcome {
+        match self {
+            Outcome::Unsolvable if !is_whole => Outcome::Unposed,
+            outcome => outcome,
+        }
+    }
+}
+
 /// The memory of a problem with n bounds.
 #[derive(Debug)]
 pub struct Problem<'m, T> {
@@ -80,7 +102,7 @@ pub struct Problem<'m, T> {
     pub memory: Memory<'m, T>,
 }
 
-/// Solves for the offsets with which all bounds hold, and takes the changes with nonzero offsets; returns false if there are none.
+/// Solves for the offsets with which all bounds hold, and takes the changes with nonzero offsets.
 ///
 /// `answer` returns the watched values a short time after the instant, with the offset of a port equal to 1 from now on. `value` reads
 /// a quantity from them. The problem is monotone because the network between the ports is passive.
@@ -90,7 +112,7 @@ pub fn take_bounded<T: Real, A>(
     value: impl Fn(&A, Quantity) -> T,
     problem: Problem<'_, T>,
     modes: &mut [usize],
-) -> bool {
+) -> Outcome {
     let n = bounds.len();
     let Problem {
         matrix,
@@ -101,7 +123,9 @@ pub fn take_bounded<T: Real, A>(
         (value, true) => -value,
         (value, false) => value,
     };
-    let Some(base) = answer(None) else { return false };
+    let Some(base) = answer(None) else {
+        return Outcome::Unposed;
+    };
     for (row, of) in bounds.iter().enumerate() {
         distances[row] = distance(&base, of);
     }
@@ -109,11 +133,13 @@ pub fn take_bounded<T: Real, A>(
     for (column, of) in bounds.iter().enumerate() {
         if known.as_ref().is_none_or(|known| known.0 != of.port) {
             let Some(answers) = answer(Some(of.port)) else {
-                return false;
+                return Outcome::Unposed;
             };
             known = Some((of.port, answers));
         }
-        let Some((_, answers)) = &known else { return false };
+        let Some((_, answers)) = &known else {
+            return Outcome::Unposed;
+        };
         for (row, other) in bounds.iter().enumerate() {
             let (own, with) = (distances[row], distance(answers, other));
             let is_answer = (with - own).abs() > T::c(NO_ANSWER) * with.abs().maximum(own.abs());
@@ -122,8 +148,9 @@ pub fn take_bounded<T: Real, A>(
         }
     }
     balance(matrix, distances);
-    if !lemke(matrix, distances, &mut memory) {
-        return false;
+    let outcome = lemke(matrix, distances, &mut memory);
+    if outcome != Outcome::Solved {
+        return outcome;
     }
     for (at, of) in bounds.iter().enumerate() {
         let is_larger = |other: usize| bounds[other].element == of.element && memory.z[other] > memory.z[at];
@@ -131,7 +158,7 @@ pub fn take_bounded<T: Real, A>(
             modes[of.element] = of.to;
         }
     }
-    true
+    Outcome::Solved
 }
 
 /// Scales offsets and distances so that each bound has a response of 1 to its own offset. Zeros remain zeros.
@@ -163,16 +190,16 @@ pub struct Memory<'m, T> {
 }
 
 /// Solves `w = M z + q`, `w >= 0`, `z >= 0`, `w' z = 0` by Lemke's method (C. E. Lemke, 1965; Cottle, Pang and Stone, The Linear
-/// Complementarity Problem, algorithm 4.4.5), with lexicographic tie-breaking; M is given row by row. Returns false if the method ends
-/// on a ray: for positive semidefinite M no solution exists then.
-pub fn lemke<T: Real>(m: &[T], q: &[T], memory: &mut Memory<'_, T>) -> bool {
+/// Complementarity Problem, algorithm 4.4.5), with lexicographic tie-breaking; M is given row by row. For
+/// positive semidefinite M, no solution exists if the method ends on a ray.
+pub fn lemke<T: Real>(m: &[T], q: &[T], memory: &mut Memory<'_, T>) -> Outcome {
     let n = q.len();
     let (zero, one) = (T::c(0.0), T::c(1.0));
     let (width, artificial) = (2 * n + 2, 2 * n);
     memory.z[..n].fill(zero);
     let first = (0..n).reduce(|first, row| if q[row] < q[first] { row } else { first });
     let Some(first) = first.filter(|first| q[*first] < zero) else {
-        return true;
+        return Outcome::Solved;
     };
     for row in 0..n {
         let entries = &mut memory.table[row * width..(row + 1) * width];
@@ -194,16 +221,16 @@ pub fn lemke<T: Real>(m: &[T], q: &[T], memory: &mut Memory<'_, T>) -> bool {
                     memory.z[variable - n] = memory.table[row * width + width - 1].maximum(zero);
                 }
             }
-            return true;
+            return Outcome::Solved;
         }
         // The complement of the leaving variable enters.
         let entering = if leaving < n { leaving + n } else { leaving - n };
         let Some(row) = memory.limiting_row(n, entering) else {
-            return false;
+            return Outcome::Unsolvable;
         };
         leaving = memory.pivot(n, row, entering);
     }
-    false
+    Outcome::Unposed
 }
 
 impl<T: Real> Memory<'_, T> {

@@ -1,6 +1,6 @@
 //! Lemke's method.
 
-use crate::events::complementarity::{lemke, Memory};
+use crate::events::complementarity::{lemke, Memory, Outcome};
 use std::vec;
 use std::vec::Vec;
 
@@ -13,7 +13,8 @@ fn solved(m: &[f64], q: &[f64]) -> Option<Vec<f64>> {
         basis: &mut basis,
         z: &mut z,
     };
-    lemke(m, q, &mut memory).then_some(z)
+    let outcome = lemke(m, q, &mut memory);
+    (outcome == Outcome::Solved).then_some(z)
 }
 
 fn check(m: &[f64], q: &[f64]) -> bool {
