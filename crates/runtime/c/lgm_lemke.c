@@ -24,6 +24,8 @@ static const real no_answer = (real)1e-13;
 static const real least_pivot = (real)1e-12;
 /* Ratios that differ by less than this fraction are equal. */
 static const real tie = (real)1e-13;
+/* A sum below this fraction of its terms may be round-off: half of the digits. */
+static const real cancels = (real)1e-8;
 /* Directions in which offsets move dependent storage by no more than this are ignored. */
 static const real negligible = (real)1e-12;
 
@@ -192,6 +194,38 @@ static int limiting_row(const lgm_events *events, int rows, int entering) {
     return best;
 }
 
+/* Returns -1 if the sum of the solution times these terms is negative, 1 if it may be 0 or is round-off, and 0 if it is positive. */
+static int sign_of_sum(const lgm_events *events, int rows, const real terms[], int stride) {
+    real sum = (real)0.0;
+    real noise = (real)0.0;
+    for (int row = 0; row < rows; row++) {
+        const real part = events->solution[row] * terms[row * stride];
+        sum += part;
+        noise += cancels * lgm_fabs(part);
+    }
+    return (sum < -noise) ? -1 : (sum <= noise);
+}
+
+/* Returns 1 if the ray on which a variable enters proves that no solution exists. Its direction y of z is nonnegative; with M'y <= 0 and
+ * y'q < 0, w >= 0 is impossible, because y'w = (M'y)'z + y'q (J. Farkas). Round-off also leads to rays. */
+static int is_contradiction(lgm_events *events, int rows, const real q[], int entering) {
+    int is_certain;
+    for (int row = 0; row < rows; row++) {
+        events->solution[row] = (row + rows == entering) ? (real)1.0 : (real)0.0;
+    }
+    for (int row = 0; row < rows; row++) {
+        const int variable = events->basis[row];
+        if (variable >= rows && variable < 2 * rows) {
+            events->solution[variable - rows] = lgm_larger(-events->table[row * (2 * rows + 2) + entering], (real)0.0);
+        }
+    }
+    is_certain = sign_of_sum(events, rows, q, 1) < 0;
+    for (int column = 0; column < rows; column++) {
+        is_certain = is_certain && sign_of_sum(events, rows, events->matrix + column, rows) != 0;
+    }
+    return is_certain;
+}
+
 /* Solves w = M z + q, w >= 0, z >= 0, w'z = 0 by Lemke's method (C. E. Lemke, 1965), with ties broken lexicographically. */
 static lgm_outcome lemke(lgm_events *events, int rows, const real q[]) {
     const int width = 2 * rows + 2;
@@ -231,7 +265,7 @@ static lgm_outcome lemke(lgm_events *events, int rows, const real q[]) {
         entering = (leaving < rows) ? leaving + rows : leaving - rows;
         row = limiting_row(events, rows, entering);
         if (row < 0) {
-            return LGM_UNSOLVABLE;
+            return is_contradiction(events, rows, q, entering) ? LGM_UNSOLVABLE : LGM_UNPOSED;
         }
         leaving = pivot(events, rows, row, entering);
     }

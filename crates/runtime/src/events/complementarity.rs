@@ -8,6 +8,9 @@ const PIVOT: f64 = 1e-12;
 /// Ratios that differ by less than this fraction are equal.
 const TIE: f64 = 1e-13;
 
+/// A sum below this fraction of its terms may be round-off: half of the digits.
+const CANCELS: f64 = 1e-8;
+
 /// A response below this fraction of the values whose difference it is counts as zero.
 const NO_ANSWER: f64 = 1e-13;
 
@@ -226,7 +229,10 @@ pub fn lemke<T: Real>(m: &[T], q: &[T], memory: &mut Memory<'_, T>) -> Outcome {
         // The complement of the leaving variable enters.
         let entering = if leaving < n { leaving + n } else { leaving - n };
         let Some(row) = memory.limiting_row(n, entering) else {
-            return Outcome::Unsolvable;
+            return match memory.is_contradiction(m, q, entering) {
+                true => Outcome::Unsolvable,
+                false => Outcome::Unposed,
+            };
         };
         leaving = memory.pivot(n, row, entering);
     }
@@ -265,6 +271,32 @@ impl<T: Real> Memory<'_, T> {
                 best
             }
         })
+    }
+
+    /// Returns true if the ray on which a variable enters proves that no solution exists. Its direction y of z is nonnegative; with
+    /// M' y <= 0 and y' q < 0, w >= 0 is impossible, because y' w = (M' y)' z + y' q (J. Farkas). Round-off also leads to rays.
+    fn is_contradiction(&mut self, m: &[T], q: &[T], entering: usize) -> bool {
+        let (n, zero) = (q.len(), T::c(0.0));
+        self.z[..n].fill(zero);
+        for row in (0..n).filter(|row| (n..2 * n).contains(&self.basis[*row])) {
+            self.z[self.basis[row] - n] = (-self.table[row * (2 * n + 2) + entering]).maximum(zero);
+        }
+        if entering >= n {
+            self.z[entering - n] = T::c(1.0);
+        }
+        // Returns the sum of y times these terms, and its possible round-off.
+        let sum = |term: &dyn Fn(usize) -> T| {
+            (0..n).fold((zero, zero), |(sum, noise), row| {
+                let part = self.z[row] * term(row);
+                (sum + part, noise + T::c(CANCELS) * part.abs())
+            })
+        };
+        let (gain, noise) = sum(&|row| q[row]);
+        gain < -noise
+            && (0..n).all(|column| {
+                let (response, noise) = sum(&|row| m[row * n + column]);
+                response <= noise
+            })
     }
 
     /// Compares two rows lexicographically: first the right-hand side, then the columns of the inverse of the basis, which are those of w.
