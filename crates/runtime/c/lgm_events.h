@@ -111,8 +111,11 @@ void lgm_modes_hold(lgm_run *run, const lgm_real discretes[], const lgm_real off
 /* Returns 1 if a change acts once its bound is exceeded; a change without a bound acts here. */
 int lgm_lemke_holds_beyond(const lgm_events *events, int change);
 
-/* Finds the modes in which all complementary elements agree; returns 1 and the modes if they are found. */
-int lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]);
+/* The result of a problem: all bounds hold; no offsets satisfy them; or they are too few, or do not describe all changes. */
+typedef enum { LGM_SOLVED, LGM_UNSOLVABLE, LGM_UNPOSED } lgm_outcome;
+
+/* Finds the modes in which all complementary elements agree. */
+lgm_outcome lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]);
 
 /* Computes the least offsets with which dependent storage has its initial values. */
 void lgm_lemke_least(lgm_run *run, int rows, const lgm_real wanted[], lgm_real offsets[]);

@@ -24,6 +24,8 @@ static const real no_answer = (real)1e-13;
 static const real least_pivot = (real)1e-12;
 /* Ratios that differ by less than this fraction are equal. */
 static const real tie = (real)1e-13;
+/* A sum below this fraction of its terms may be round-off: half of the digits. */
+static const real cancels = (real)1e-8;
 /* Directions in which offsets move dependent storage by no more than this are ignored. */
 static const real negligible = (real)1e-12;
 
@@ -192,9 +194,40 @@ static int limiting_row(const lgm_events *events, int rows, int entering) {
     return best;
 }
 
-/* Solves w = M z + q, w >= 0, z >= 0, w'z = 0 by Lemke's method (C. E. Lemke, 1965), with ties broken lexicographically; returns 0 if
- * the method ends on a ray. */
-static int lemke(lgm_events *events, int rows, const real q[]) {
+/* Returns -1 if the sum of the solution times these terms is negative, 1 if it may be 0 or is round-off, and 0 if it is positive. */
+static int sign_of_sum(const lgm_events *events, int rows, const real terms[], int stride) {
+    real sum = (real)0.0;
+    real noise = (real)0.0;
+    for (int row = 0; row < rows; row++) {
+        const real part = events->solution[row] * terms[row * stride];
+        sum += part;
+        noise += cancels * lgm_fabs(part);
+    }
+    return (sum < -noise) ? -1 : (sum <= noise);
+}
+
+/* Returns 1 if the ray on which a variable enters proves that no solution exists. Its direction y of z is nonnegative; with M'y <= 0 and
+ * y'q < 0, w >= 0 is impossible, because y'w = (M'y)'z + y'q (J. Farkas). Round-off also leads to rays. */
+static int is_contradiction(lgm_events *events, int rows, const real q[], int entering) {
+    int is_certain;
+    for (int row = 0; row < rows; row++) {
+        events->solution[row] = (row + rows == entering) ? (real)1.0 : (real)0.0;
+    }
+    for (int row = 0; row < rows; row++) {
+        const int variable = events->basis[row];
+        if (variable >= rows && variable < 2 * rows) {
+            events->solution[variable - rows] = lgm_larger(-events->table[row * (2 * rows + 2) + entering], (real)0.0);
+        }
+    }
+    is_certain = sign_of_sum(events, rows, q, 1) < 0;
+    for (int column = 0; column < rows; column++) {
+        is_certain = is_certain && sign_of_sum(events, rows, events->matrix + column, rows) != 0;
+    }
+    return is_certain;
+}
+
+/* Solves w = M z + q, w >= 0, z >= 0, w'z = 0 by Lemke's method (C. E. Lemke, 1965), with ties broken lexicographically. */
+static lgm_outcome lemke(lgm_events *events, int rows, const real q[]) {
     const int width = 2 * rows + 2;
     const int artificial = 2 * rows;
     int first = 0;
@@ -214,7 +247,7 @@ static int lemke(lgm_events *events, int rows, const real q[]) {
         first = (q[row] < q[first]) ? row : first;
     }
     if (!(q[first] < (real)0.0)) {
-        return 1;
+        return LGM_SOLVED;
     }
     leaving = pivot(events, rows, first, artificial);
     for (int round = 0; round < 50 * (rows + 1); round++) {
@@ -226,17 +259,17 @@ static int lemke(lgm_events *events, int rows, const real q[]) {
                     events->solution[events->basis[row] - rows] = lgm_larger(events->table[row * width + width - 1], (real)0.0);
                 }
             }
-            return 1;
+            return LGM_SOLVED;
         }
         /* The complement of the variable that has left enters. */
         entering = (leaving < rows) ? leaving + rows : leaving - rows;
         row = limiting_row(events, rows, entering);
         if (row < 0) {
-            return 0;
+            return is_contradiction(events, rows, q, entering) ? LGM_UNSOLVABLE : LGM_UNPOSED;
         }
         leaving = pivot(events, rows, row, entering);
     }
-    return 0;
+    return LGM_UNPOSED;
 }
 
 /* Scales offsets and distances so that each bound responds to its own offset by 1. Zeros stay zeros. */
@@ -260,18 +293,25 @@ static real distance_to(const bounded *bound, const real watched[], const real m
     return (bound->is_upper != 0) ? -value : value;
 }
 
-int lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]) {
+lgm_outcome lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]) {
     lgm_events *const events = &run->events;
     bounded bounds[LGM_ROOM(LGM_BOUNDS)];
     real q[LGM_ROOM(LGM_BOUNDS)];
+    lgm_outcome outcome;
+    /* Redundant elements are not part of the problem, and decided changes read no impulses. */
+    int is_whole = 1;
     int count = 0;
     for (int element = 0; element < LGM_ELEMENTS; element++) {
         if (find_limits(run, element, bounds, &count) == 0) {
-            return 0;
+            return LGM_UNPOSED;
         }
+        is_whole = is_whole && LGM_IS_REDUNDANT(run->model.combination, element) == 0;
     }
     if (count < 2 || !answer(run, discretes, -1, events->answers[0], events->answer_margins[0])) {
-        return 0;
+        return LGM_UNPOSED;
+    }
+    for (int at = 0; at < LGM_MARGINS; at++) {
+        is_whole = is_whole && !(lgm_fabs(events->entered[at]) > (real)0.0);
     }
     for (int row = 0; row < count; row++) {
         q[row] = distance_to(&bounds[row], events->answers[0], events->answer_margins[0]);
@@ -279,7 +319,7 @@ int lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]) {
     for (int column = 0; column < count; column++) {
         const int is_known = column > 0 && bounds[column - 1].port == bounds[column].port;
         if (!is_known && !answer(run, discretes, bounds[column].port, events->answers[1], events->answer_margins[1])) {
-            return 0;
+            return LGM_UNPOSED;
         }
         for (int row = 0; row < count; row++) {
             const real with = distance_to(&bounds[row], events->answers[1], events->answer_margins[1]);
@@ -289,8 +329,9 @@ int lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]) {
         }
     }
     balance(events, count, q);
-    if (!lemke(events, count, q)) {
-        return 0;
+    outcome = lemke(events, count, q);
+    if (outcome != LGM_SOLVED) {
+        return is_whole ? outcome : LGM_UNPOSED;
     }
     for (int at = 0; at < count; at++) {
         int is_largest = events->solution[at] > (real)0.0;
@@ -301,7 +342,7 @@ int lgm_lemke_modes(lgm_run *run, const lgm_real discretes[], int modes[]) {
             modes[bounds[at].element] = lgm_change_to[bounds[at].change];
         }
     }
-    return 1;
+    return LGM_SOLVED;
 }
 
 /* Rotates two columns of a matrix, and of the product of all rotations, until they are perpendicular; returns 0 if they already are. */

@@ -203,13 +203,13 @@ static int try_nearest(lgm_run *run, int modes[], int both_count, lgm_status *st
     return 0;
 }
 
-/* Enters these modes or, if they have no equations, the nearest ones that have. */
-static lgm_status enter_nearest(lgm_run *run, int modes[]) {
+/* Enters these modes or, if they have no equations, the nearest ones that have, with at most `most` elements in other modes. */
+static lgm_status enter_nearest(lgm_run *run, int modes[], int most) {
     lgm_status status = LGM_OK;
     if (try_modes(run, modes, &status) != 0) {
         return status;
     }
-    for (int count = 1; count <= ((LGM_ELEMENTS > 1) ? 2 : 1); count++) {
+    for (int count = 1; count <= most && count <= LGM_ELEMENTS; count++) {
         if (try_nearest(run, modes, count, &status) != 0) {
             return status;
         }
@@ -404,17 +404,20 @@ static int enter_new(lgm_run *run, int combination, int modes[], lgm_status *sta
     return 1;
 }
 
-/* Enters the modes in which no bound is exceeded; returns 0 if nothing follows from them. The modes of a jump are not always those after
- * it: an element that the jump has brought to a bound may leave it immediately. */
-static int solve_modes(lgm_run *run, int modes[], int *is_solved, lgm_status *status) {
+/* Enters the modes in which no bound is exceeded; returns 0 if nothing follows from them, and whether they contradict each other. The
+ * modes of a jump are not always those after it: an element that the jump has brought to a bound may leave it immediately. */
+static int solve_modes(lgm_run *run, int modes[], int *is_solved, int *is_contradictory, lgm_status *status) {
     lgm_events *const events = &run->events;
     const int was_solved = *is_solved;
     const int here = run->model.combination;
     int solved[LGM_ROOM(LGM_ELEMENTS)];
     int combination;
+    lgm_outcome outcome;
     *is_solved = 0;
     modes_of(here, solved);
-    if (!lgm_lemke_modes(run, events->from.discretes, solved)) {
+    outcome = lgm_lemke_modes(run, events->from.discretes, solved);
+    if (outcome != LGM_SOLVED) {
+        *is_contradictory = outcome == LGM_UNSOLVABLE && here == events->from.combination;
         return 0;
     }
     combination = combination_of(solved);
@@ -547,7 +550,7 @@ lgm_status lgm_modes_settle(lgm_run *run) {
     int is_solved = 0;
     lgm_status status;
     modes_of(events->from.combination, modes);
-    status = enter_nearest(run, modes);
+    status = enter_nearest(run, modes, 2);
     forget_contacts(run);
     (void)memset(events->visited, 0, sizeof events->visited);
     events->visited[run->model.combination] = 1;
@@ -557,6 +560,7 @@ lgm_status lgm_modes_settle(lgm_run *run) {
     }
     for (int round = 0; round < MOST_ROUNDS && status == LGM_OK; round++) {
         int count = 0;
+        int is_contradictory = 0;
         const int others = find_acting(run, &count);
         if (count == 0) {
             status = improve(run, 0);
@@ -568,7 +572,7 @@ lgm_status lgm_modes_settle(lgm_run *run) {
             status = settle_contacts(run, modes);
             continue;
         }
-        if (!one_by_one && solve_modes(run, modes, &is_solved, &status)) {
+        if (!one_by_one && solve_modes(run, modes, &is_solved, &is_contradictory, &status)) {
             continue;
         }
         (void)memcpy(kept, modes, sizeof kept);
@@ -585,8 +589,9 @@ lgm_status lgm_modes_settle(lgm_run *run) {
                 continue;
             }
         }
-        status = enter_nearest(run, modes);
-        if (status == LGM_EVENT_NOT_KNOWN && events->fault == LGM_FAULT_NO_EQUATIONS && one_by_one == 0) {
+        /* No modes near contradictory ones are a solution: two thyristors that short a source do not block. */
+        status = enter_nearest(run, modes, is_contradictory ? 0 : 2);
+        if (status == LGM_EVENT_NOT_KNOWN && events->fault == LGM_FAULT_NO_EQUATIONS && one_by_one == 0 && is_contradictory == 0) {
             /* Many diodes that conduct at once, as in a bridge of five phases, short its sources. */
             one_by_one = 1;
             (void)memcpy(modes, kept, sizeof kept);

@@ -8,6 +8,9 @@ const PIVOT: f64 = 1e-12;
 /// Ratios that differ by less than this fraction are equal.
 const TIE: f64 = 1e-13;
 
+/// A sum below this fraction of its terms may be round-off: half of the digits.
+const CANCELS: f64 = 1e-8;
+
 /// A response below this fraction of the values whose difference it is counts as zero.
 const NO_ANSWER: f64 = 1e-13;
 
@@ -69,6 +72,28 @@ impl Bounded {
     }
 }
 
+/// The result of a problem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All bounds hold with the offsets found.
+    Solved,
+    /// No offsets satisfy all bounds: the changes contradict each other.
+    Unsolvable,
+    /// Too few elements are bounded, or bounds do not describe all changes.
+    Unposed,
+}
+
+impl Outcome {
+    /// Returns the result for all elements, if the problem is not whole: it contains no redundant elements, and decided changes read no
+    /// impulses.
+    pub fn of_whole(self, is_whole: bool) -> Outcome {
+        match self {
+            Outcome::Unsolvable if !is_whole => Outcome::Unposed,
+            outcome => outcome,
+        }
+    }
+}
+
 /// The memory of a problem with n bounds.
 #[derive(Debug)]
 pub struct Problem<'m, T> {
@@ -80,7 +105,7 @@ pub struct Problem<'m, T> {
     pub memory: Memory<'m, T>,
 }
 
-/// Solves for the offsets with which all bounds hold, and takes the changes with nonzero offsets; returns false if there are none.
+/// Solves for the offsets with which all bounds hold, and takes the changes with nonzero offsets.
 ///
 /// `answer` returns the watched values a short time after the instant, with the offset of a port equal to 1 from now on. `value` reads
 /// a quantity from them. The problem is monotone because the network between the ports is passive.
@@ -90,7 +115,7 @@ pub fn take_bounded<T: Real, A>(
     value: impl Fn(&A, Quantity) -> T,
     problem: Problem<'_, T>,
     modes: &mut [usize],
-) -> bool {
+) -> Outcome {
     let n = bounds.len();
     let Problem {
         matrix,
@@ -101,7 +126,9 @@ pub fn take_bounded<T: Real, A>(
         (value, true) => -value,
         (value, false) => value,
     };
-    let Some(base) = answer(None) else { return false };
+    let Some(base) = answer(None) else {
+        return Outcome::Unposed;
+    };
     for (row, of) in bounds.iter().enumerate() {
         distances[row] = distance(&base, of);
     }
@@ -109,11 +136,13 @@ pub fn take_bounded<T: Real, A>(
     for (column, of) in bounds.iter().enumerate() {
         if known.as_ref().is_none_or(|known| known.0 != of.port) {
             let Some(answers) = answer(Some(of.port)) else {
-                return false;
+                return Outcome::Unposed;
             };
             known = Some((of.port, answers));
         }
-        let Some((_, answers)) = &known else { return false };
+        let Some((_, answers)) = &known else {
+            return Outcome::Unposed;
+        };
         for (row, other) in bounds.iter().enumerate() {
             let (own, with) = (distances[row], distance(answers, other));
             let is_answer = (with - own).abs() > T::c(NO_ANSWER) * with.abs().maximum(own.abs());
@@ -122,8 +151,9 @@ pub fn take_bounded<T: Real, A>(
         }
     }
     balance(matrix, distances);
-    if !lemke(matrix, distances, &mut memory) {
-        return false;
+    let outcome = lemke(matrix, distances, &mut memory);
+    if outcome != Outcome::Solved {
+        return outcome;
     }
     for (at, of) in bounds.iter().enumerate() {
         let is_larger = |other: usize| bounds[other].element == of.element && memory.z[other] > memory.z[at];
@@ -131,7 +161,7 @@ pub fn take_bounded<T: Real, A>(
             modes[of.element] = of.to;
         }
     }
-    true
+    Outcome::Solved
 }
 
 /// Scales offsets and distances so that each bound has a response of 1 to its own offset. Zeros remain zeros.
@@ -163,16 +193,16 @@ pub struct Memory<'m, T> {
 }
 
 /// Solves `w = M z + q`, `w >= 0`, `z >= 0`, `w' z = 0` by Lemke's method (C. E. Lemke, 1965; Cottle, Pang and Stone, The Linear
-/// Complementarity Problem, algorithm 4.4.5), with lexicographic tie-breaking; M is given row by row. Returns false if the method ends
-/// on a ray: for positive semidefinite M no solution exists then.
-pub fn lemke<T: Real>(m: &[T], q: &[T], memory: &mut Memory<'_, T>) -> bool {
+/// Complementarity Problem, algorithm 4.4.5), with lexicographic tie-breaking; M is given row by row. For
+/// positive semidefinite M, no solution exists if the method ends on a ray.
+pub fn lemke<T: Real>(m: &[T], q: &[T], memory: &mut Memory<'_, T>) -> Outcome {
     let n = q.len();
     let (zero, one) = (T::c(0.0), T::c(1.0));
     let (width, artificial) = (2 * n + 2, 2 * n);
     memory.z[..n].fill(zero);
     let first = (0..n).reduce(|first, row| if q[row] < q[first] { row } else { first });
     let Some(first) = first.filter(|first| q[*first] < zero) else {
-        return true;
+        return Outcome::Solved;
     };
     for row in 0..n {
         let entries = &mut memory.table[row * width..(row + 1) * width];
@@ -194,16 +224,19 @@ pub fn lemke<T: Real>(m: &[T], q: &[T], memory: &mut Memory<'_, T>) -> bool {
                     memory.z[variable - n] = memory.table[row * width + width - 1].maximum(zero);
                 }
             }
-            return true;
+            return Outcome::Solved;
         }
         // The complement of the leaving variable enters.
         let entering = if leaving < n { leaving + n } else { leaving - n };
         let Some(row) = memory.limiting_row(n, entering) else {
-            return false;
+            return match memory.is_contradiction(m, q, entering) {
+                true => Outcome::Unsolvable,
+                false => Outcome::Unposed,
+            };
         };
         leaving = memory.pivot(n, row, entering);
     }
-    false
+    Outcome::Unposed
 }
 
 impl<T: Real> Memory<'_, T> {
@@ -238,6 +271,32 @@ impl<T: Real> Memory<'_, T> {
                 best
             }
         })
+    }
+
+    /// Returns true if the ray on which a variable enters proves that no solution exists. Its direction y of z is nonnegative; with
+    /// M' y <= 0 and y' q < 0, w >= 0 is impossible, because y' w = (M' y)' z + y' q (J. Farkas). Round-off also leads to rays.
+    fn is_contradiction(&mut self, m: &[T], q: &[T], entering: usize) -> bool {
+        let (n, zero) = (q.len(), T::c(0.0));
+        self.z[..n].fill(zero);
+        for row in (0..n).filter(|row| (n..2 * n).contains(&self.basis[*row])) {
+            self.z[self.basis[row] - n] = (-self.table[row * (2 * n + 2) + entering]).maximum(zero);
+        }
+        if entering >= n {
+            self.z[entering - n] = T::c(1.0);
+        }
+        // Returns the sum of y times these terms, and its possible round-off.
+        let sum = |term: &dyn Fn(usize) -> T| {
+            (0..n).fold((zero, zero), |(sum, noise), row| {
+                let part = self.z[row] * term(row);
+                (sum + part, noise + T::c(CANCELS) * part.abs())
+            })
+        };
+        let (gain, noise) = sum(&|row| q[row]);
+        gain < -noise
+            && (0..n).all(|column| {
+                let (response, noise) = sum(&|row| m[row * n + column]);
+                response <= noise
+            })
     }
 
     /// Compares two rows lexicographically: first the right-hand side, then the columns of the inverse of the basis, which are those of w.

@@ -7,7 +7,7 @@
 use super::super::array::Array;
 use super::super::loops::zeros;
 use super::super::real::Real;
-use super::complementarity::{take_bounded, Bounded, Memory, Problem, Quantity};
+use super::complementarity::{take_bounded, Bounded, Memory, Outcome, Problem, Quantity};
 use super::moment::{short, Moment};
 use super::switching::Switching;
 
@@ -84,17 +84,17 @@ impl<S: Switching> Moment<'_, S> {
         true
     }
 
-    /// Finds the modes in which no bound is exceeded; returns false if there are fewer than two bounds, or if no modes were found.
-    pub(crate) fn complementary_modes(&mut self, modes: &mut S::Modes) -> bool {
+    /// Finds the modes in which no bound is exceeded.
+    pub(crate) fn complementary_modes(&mut self, modes: &mut S::Modes) -> Outcome {
         let discretes = self.events.from.discretes;
         let (mut bounds, mut count) = (S::Bounds::filled(Bounded::NONE), 0);
         for element in 0..S::Modes::LENGTH {
             if !self.bounds_of(element, &mut bounds, &mut count) {
-                return false;
+                return Outcome::Unposed;
             }
         }
         if count < 2 {
-            return false;
+            return Outcome::Unposed;
         }
         let (mut matrix, mut distances) = (zeros::<S::Matrix>(), zeros::<S::Distances>());
         let (mut table, mut basis, mut z) = (zeros::<S::Table>(), S::Basis::filled(0), zeros::<S::Distances>());
@@ -112,7 +112,14 @@ impl<S: Switching> Moment<'_, S> {
             Quantity::Margin(at) => margins[at],
             Quantity::Difference(free, wanted) => watched[free] - watched[wanted],
         };
-        take_bounded(&bounds.as_ref()[..count], answer, value, problem, modes.as_mut())
+        let outcome = take_bounded(&bounds.as_ref()[..count], answer, value, problem, modes.as_mut());
+        let has_impulses = self
+            .events
+            .margins
+            .entered
+            .entries()
+            .any(|impulse| *impulse != S::Real::c(0.0));
+        outcome.of_whole(!has_impulses && !self.in_force().redundant.contains(&true))
     }
 }
 

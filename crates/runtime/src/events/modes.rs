@@ -4,6 +4,7 @@ use super::super::array::Array;
 use super::super::real::Real;
 use super::super::system::Fault;
 use super::cause::{Happening, Reason};
+use super::complementarity::Outcome;
 use super::moment::Moment;
 use super::search::{settle, Acting, Transition, Unsettled};
 use super::switching::Switching;
@@ -162,11 +163,8 @@ impl<S: Switching> Transition for Moment<'_, S> {
         Ok(S::States::LENGTH == 0 || self.motion.rates(self.t, self.x).is_some())
     }
 
-    fn complementary(&mut self) -> Result<Option<S::Modes>, Fault> {
-        let own = self.in_force().modes;
-        let mut solved = S::Modes::of(|element| own[element]);
-        let is_solved = self.complementary_modes(&mut solved);
-        Ok(is_solved.then_some(solved))
+    fn complementary(&mut self, modes: &mut S::Modes) -> Result<Outcome, Fault> {
+        Ok(self.complementary_modes(modes))
     }
 
     fn close_contacts(&mut self, modes: &mut S::Modes) -> Result<(), Fault> {

@@ -4,6 +4,7 @@
 //! a change moves the states immediately, and remains in force in all later modes.
 
 use super::cause::MOST_AT_ONCE;
+use super::complementarity::Outcome;
 
 /// The maximum number of successive changes at one instant.
 const MOST_ROUNDS: usize = 1000;
@@ -47,8 +48,8 @@ pub trait Transition {
     fn acting(&self, element: usize) -> Option<Acting>;
     /// Enters a combination from the state before the instant; returns false if it has no equations.
     fn stand_in(&mut self, modes: &Self::Modes) -> Result<bool, Self::Fault>;
-    /// Finds the consistent modes of all complementary elements, estimated in the combination in force; none for fewer than two elements.
-    fn complementary(&mut self) -> Result<Option<Self::Modes>, Self::Fault>;
+    /// Changes the modes of all complementary elements to consistent ones, estimated in the combination in force, which is given.
+    fn complementary(&mut self, modes: &mut Self::Modes) -> Result<Outcome, Self::Fault>;
     /// Applies the values of acting contacts, in addition to those that closed earlier at this instant. The result becomes the state before
     /// the instant, and of all combinations only the one in force counts as tried.
     fn close_contacts(&mut self, modes: &mut Self::Modes) -> Result<(), Self::Fault>;
@@ -101,8 +102,12 @@ pub fn settle<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T:
             run.close_contacts(modes)?;
             continue;
         }
+        let mut are_contradictory = false;
         if !one_by_one {
-            let solved = run.complementary()?;
+            let mut solved = modes.clone();
+            let outcome = run.complementary(&mut solved)?;
+            are_contradictory = outcome == Outcome::Unsolvable && run.former().as_ref() == modes.as_ref();
+            let solved = (outcome == Outcome::Solved).then_some(solved);
             if solved.as_ref().is_some_and(|solved| solved.as_ref() == modes.as_ref()) && run.keep() {
                 continue;
             }
@@ -130,7 +135,10 @@ pub fn settle<T: Transition>(run: &mut T, modes: &mut T::Modes) -> Result<(), T:
         }
         if !is_new {
             search(run, modes)?;
-        } else if !enter_nearest(run, modes)? {
+        } else if are_contradictory && !run.stand_in(modes)? {
+            // No modes near these are a solution: two thyristors that short a source do not block.
+            return Err(run.fault(modes, Unsettled::NoEquations));
+        } else if !are_contradictory && !enter_nearest(run, modes)? {
             if one_by_one {
                 return Err(run.fault(modes, Unsettled::NoEquations));
             }

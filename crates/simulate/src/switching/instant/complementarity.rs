@@ -11,7 +11,7 @@ use crate::switching::instant::entering::two_steps;
 use crate::switching::instant::standing::{Before, Standing};
 use crate::switching::instant::transition::Instant;
 use lgm_model::Variable;
-use lgm_runtime::events::complementarity::{Bounded, Memory, Problem, Quantity, take_bounded};
+use lgm_runtime::events::complementarity::{Bounded, Memory, Outcome, Problem, Quantity, take_bounded};
 use lgm_runtime::events::lemke::SHORT;
 
 /// Watched outputs and margins.
@@ -53,23 +53,23 @@ fn bounds_of(standing: &Standing, offset: usize, out: &mut Vec<Bounded>) -> Opti
 }
 
 impl Instant<'_, '_> {
-    /// Returns the modes in which no bound is exceeded, according to the combination in force. Returns `None` if fewer than two
-    /// elements are bounded, or if the problem has no solution.
+    /// Finds the modes in which no bound is exceeded, according to the combination in force.
     pub(super) fn complementary_modes(
         &mut self,
         from: &Before,
         standing: &Standing,
-    ) -> Result<Option<Vec<usize>>, Failure> {
+        modes: &mut [usize],
+    ) -> Result<Outcome, Failure> {
         let prepared = &standing.prepared;
         let mut bounds = Vec::new();
         for offset in 0..prepared.offsets.len() {
             if bounds_of(standing, offset, &mut bounds).is_none() {
-                return Ok(None);
+                return Ok(Outcome::Unposed);
             }
         }
         let count = bounds.len();
         if count < 2 {
-            return Ok(None);
+            return Ok(Outcome::Unposed);
         }
         let short = self.short();
         let mut fault = None;
@@ -86,7 +86,6 @@ impl Instant<'_, '_> {
                 prepared.of_output(free, watched) - prepared.of_output(wanted, watched)
             }
         };
-        let mut modes = prepared.modes.clone();
         let (mut matrix, mut distances) = (vec![0.0; count * count], vec![0.0; count]);
         let problem = Problem {
             matrix: &mut matrix,
@@ -97,8 +96,10 @@ impl Instant<'_, '_> {
                 z: &mut vec![0.0; count],
             },
         };
-        let is_solved = take_bounded(&bounds, answer, value, problem, &mut modes);
-        fault.map_or(Ok(is_solved.then_some(modes)), Err)
+        let outcome = take_bounded(&bounds, answer, value, problem, modes);
+        let has_impulses = standing.margin_impulses.iter().any(|impulse| *impulse != 0.0);
+        let is_whole = !has_impulses && !prepared.combination.is_redundant().any(|is_redundant| is_redundant);
+        fault.map_or(Ok(outcome.of_whole(is_whole)), Err)
     }
 
     /// Returns the length of the step of the problem, which is also the duration of an impulse.

@@ -8,6 +8,7 @@ use crate::switching::library::Combinations;
 use crate::switching::prepared::Prepared;
 use lgm_equations::switching::WatchedChange;
 use lgm_runtime::events::cause::Happening;
+use lgm_runtime::events::complementarity::Outcome;
 use lgm_runtime::events::search::{Acting, Transition, Unsettled, settle};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
@@ -149,9 +150,9 @@ impl Transition for Search<'_, '_, '_> {
         Ok(has_rates)
     }
 
-    fn complementary(&mut self) -> Result<Option<Vec<usize>>, Failure> {
+    fn complementary(&mut self, modes: &mut Vec<usize>) -> Result<Outcome, Failure> {
         let standing = self.standing.as_ref().expect(STANDS);
-        self.instant.complementary_modes(&self.from, standing)
+        self.instant.complementary_modes(&self.from, standing, modes)
     }
 
     fn close_contacts(&mut self, modes: &mut Vec<usize>) -> Result<(), Failure> {
