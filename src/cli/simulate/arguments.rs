@@ -44,7 +44,8 @@ pub(in crate::cli) struct Arguments {
     #[arg(short, long, value_name = "FILE", alias = "out")]
     pub(super) output: Option<PathBuf>,
     /// The format of the samples; by default the extension of --output (`.json`, or `.parquet` in a build with that
-    /// feature), else CSV. Numbers are in SI units, with the fewest digits (at most 17) that reproduce the exact double
+    /// feature), else CSV. Numbers are in SI units, or in the unit of their output, with the fewest digits (at most 17)
+    /// that reproduce the exact double
     #[arg(long, value_enum)]
     pub(super) format: Option<Format>,
     /// The columns: outputs, states or inputs, in this order; by default all outputs and, for a single run, all states
