@@ -57,6 +57,15 @@ pub(crate) fn unit_of_index(index: &Expr, span: Span) -> Option<ast::UnitExpr> {
     (is_unit && has_name && unit_meaning(&written).is_ok()).then_some(written)
 }
 
+/// Returns the error of an index that reads as a misspelt unit, `[RPM]`, with its correction; none for anything else.
+pub(crate) fn misspelt_unit(index: &Expr) -> Option<Diagnostic> {
+    let mut factors = Vec::new();
+    let is_unit = unit_factors(index, 1, &mut factors);
+    let span = index.span;
+    let fault = unit_meaning(&ast::UnitExpr { factors, span }).err()?;
+    (is_unit && !fault.fixes.is_empty()).then_some(fault)
+}
+
 /// Collects the factors of a unit that was read as an expression; `sign` is -1 after a `/`. Returns false for anything else.
 fn unit_factors(expr: &Expr, sign: i32, factors: &mut Vec<ast::UnitFactor>) -> bool {
     match &expr.kind {

@@ -271,6 +271,11 @@ impl<'t> Fault<'_, 't> {
         if before.iter().any(|token| token.1 == In) && !self.open().is_empty() {
             return "write `sum(i in 1:N, expression)` or `root(z in a:b, expression)`";
         }
+        match before.last().map(|token| token.1) {
+            Some(Name("start")) => return "write `start = 1`",
+            Some(Name("nominal")) => return "write `nominal = 1`",
+            _ => {}
+        }
         match (self.part, first) {
             (FilePart::Import, _) => "write `import \"path.lgm\";` for a file, `import name;` for a library module",
             (FilePart::Header, Some(Model)) if self.is(ParenOpen) => {

@@ -479,7 +479,8 @@ fn leading_dot<'t>(lexed: &mut Lexed<'t>, before: &str, digits: &'t str, place: 
 /// Returns the length of a dot (and an exponent) after the digits that end at `end`. No digit follows the dot, and it is not the dot of a
 /// product of units such as `m^2.s`.
 fn trailing_dot(text: &str, end: usize) -> Option<usize> {
-    let rest = text[end..].strip_prefix('.')?;
+    // `1..n` is a range of other languages.
+    let rest = text[end..].strip_prefix('.').filter(|rest| !rest.starts_with('.'))?;
     let mut letters = rest.chars();
     match letters.next() {
         Some('e' | 'E') => {

@@ -284,21 +284,34 @@ fn ports_of_modal(modal: &Modal) -> String {
     format!("a branch `a -> b` for each entry of `at` and of `over`, {domain}")
 }
 
-/// Returns the port declarations of a component.
+/// Returns the ports, inputs and outputs of a component.
 fn ports_of_body(map: &SourceMap, body: &[Statement]) -> String {
+    let kinds = body.iter().map(|statement| &statement.kind);
     let ports = body
         .iter()
         .filter(|statement| matches!(statement.kind, StatementKind::Port(_)));
-    let ports: Vec<String> = ports
+    let mut parts: Vec<String> = ports
         .map(|statement| {
             let words = map.slice(statement.span).trim_end_matches(';');
             format!("`{}`", words.strip_prefix("port ").unwrap_or(words))
         })
         .collect();
-    match ports.is_empty() {
-        true => "none, signals only".to_string(),
-        false => ports.join(", "),
+    let inputs = kinds.clone().filter_map(|kind| match kind {
+        StatementKind::Input(assigned) => Some(&*assigned.name.text),
+        _ => None,
+    });
+    let outputs = kinds.filter_map(|kind| match kind {
+        StatementKind::Output(indexed) => Some(&*indexed.declared.name.text),
+        _ => None,
+    });
+    for (word, names) in [("input", inputs.collect::<Vec<_>>()), ("output", outputs.collect())] {
+        match &names[..] {
+            [] => {}
+            [name] => parts.push(format!("{word} `{name}`")),
+            names => parts.push(format!("{word}s `{}`", names.join("`, `"))),
+        }
     }
+    parts.join("; ")
 }
 
 #[cfg(test)]
@@ -408,7 +421,10 @@ mod tests {
             let domain = of_branch.or(domains.first()).map_or("rotational", |found| found.1);
             model += &loaded(end, domain, has_storage);
         }
-        for (end, port) in bindings(example).into_iter().filter(|_| !ports.starts_with("none")) {
+        for (end, port) in bindings(example)
+            .into_iter()
+            .filter(|_| !ports.starts_with("input") && !ports.starts_with("output"))
+        {
             let domain = domains
                 .iter()
                 .find(|found| found.0 == port)

@@ -262,10 +262,9 @@ impl<'a> Evaluator<'a> {
         let Some(slot) = self.scopes.value_slot(&name.text, frame) else {
             let body = &self.scopes.bodies[self.scopes.frames[frame.0 as usize].body as usize];
             let fixes = corrections(name.span, &name.text, body.values.keys().copied());
-            let help = match OUTPUT_WORDS.contains(&&*name.text) {
-                true => body.outputs_text(),
-                false => lgm_source::nearest::did_you_mean(&name.text, body.values.keys().copied()),
-            };
+            let is_output = OUTPUT_WORDS.contains(&&*name.text) || fixes.is_empty();
+            let outputs = is_output.then(|| body.outputs_text()).flatten();
+            let help = outputs.or_else(|| lgm_source::nearest::did_you_mean(&name.text, body.values.keys().copied()));
             let kind = body.name.text.clone();
             let mut diagnostic = Diagnostic::error(Code::LGM0111, format!("`{kind}` has no value `{}`", name.text))
                 .label(name.span, "not declared in the component");

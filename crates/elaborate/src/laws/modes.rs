@@ -9,6 +9,7 @@ use crate::syntax_queries::argument_for;
 use lgm_algebra::expr::{ExprId, Node, SymbolId};
 use lgm_model::switching::{Change, Mode, PortSetting, SwitchedElement};
 use lgm_model::{ElementId, Law, PortId, Variable};
+use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::{corrections, did_you_mean};
@@ -146,6 +147,7 @@ impl<'a> LawReader<'_, 'a> {
         self.own_integrals(id, template, &values, &mut own, states);
         let start = self.graph.model.graph.elements[id.index()].ports.start;
         let mut changes = Vec::with_capacity(template.changes.len());
+        let mut is_sound = true;
         for (change, written) in template.changes.iter().zip(&mode.changes) {
             let mut sets = Vec::with_capacity(change.sets.len());
             for (symbol, value) in &change.sets {
@@ -166,18 +168,10 @@ impl<'a> LawReader<'_, 'a> {
             }
             let condition = self.fill_entry(template, &values, &own, change.condition);
             let record = self.graph.records[id.index()];
-            // An argument is shown where it is passed.
-            let mut bare = &written.condition;
-            while let ExprKind::Not(inner) = &bare.kind {
-                bare = inner;
-            }
-            let formal = match &bare.kind {
-                ExprKind::Name(name) => element.formals.iter().position(|formal| formal.name.text == name.text),
-                _ => None,
-            };
-            let handed = formal.and_then(|at| argument_for(record.instance, &element.formals[at], at));
-            let span = handed.map_or(written.condition.span, |argument| argument.span);
-            self.at(record.place, |this| this.check_condition(condition, span));
+            // An argument is shown where it is passed, and once.
+            let given = self.number_as_condition(&written.condition, element, arguments, record.instance);
+            let span = given.unwrap_or(written.condition.span);
+            is_sound = is_sound && self.at(record.place, |this| this.check_condition(condition, span));
             let to = element.modes.iter().position(|mode| mode.name.text == written.to.text);
             changes.push(Change {
                 is_free: false,
@@ -190,5 +184,34 @@ impl<'a> LawReader<'_, 'a> {
             });
         }
         changes
+    }
+
+    /// Returns the location of an argument that a condition takes for a condition although it is a number: `gate` in `gate and across > 0`.
+    fn number_as_condition(
+        &self,
+        condition: &'a Expr,
+        element: &'a ast::Element,
+        arguments: &[Value],
+        instance: &'a ast::Instance,
+    ) -> Option<Span> {
+        let mut open = vec![condition];
+        while let Some(expr) = open.pop() {
+            match &expr.kind {
+                ExprKind::Not(inner) => open.push(inner),
+                ExprKind::And(list) | ExprKind::Or(list) => open.extend(list),
+                ExprKind::Name(name) => {
+                    let mut formals = element.formals.iter().zip(arguments).enumerate();
+                    let found = formals.find(|(_, (formal, _))| formal.name.text == name.text);
+                    if let Some((at, (formal, value))) = found
+                        && let [scalar] = value.entries()
+                        && !self.is_condition(scalar.expr)
+                    {
+                        return argument_for(instance, formal, at).map(|argument| argument.span);
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
     }
 }

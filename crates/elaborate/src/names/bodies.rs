@@ -1,12 +1,13 @@
 //! Names in expressions: each must be declared in a scope around its use.
 
+mod units;
+
 use crate::function_table::{MEASURES, PORT_VARIABLES, is_function};
 use crate::names::checker::Checker;
 use crate::names::functions::check_function;
 use crate::program::Program;
 use crate::program::mode_table::{csv_use, table_use};
 use crate::syntax_queries::{bound_names, input_names, value_parts};
-use lgm_algebra::units::{UnitPower, unit_of};
 use lgm_source::SourceMap;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, Fix};
@@ -82,6 +83,7 @@ pub(crate) fn check_body<'a>(checker: &mut Checker<'a>, statements: &'a [Stateme
         scope,
         indices: Vec::new(),
         in_chain: false,
+        in_block: false,
     };
     walk.statements(statements);
 }
@@ -100,6 +102,7 @@ pub(crate) fn check_value<'a>(
         scope: &scope,
         indices: Vec::new(),
         in_chain: false,
+        in_block: false,
     };
     walk.value(expr);
     checker.into_diagnostics()
@@ -112,6 +115,8 @@ struct Walk<'c, 'a> {
     indices: Vec<&'a str>,
     /// True if the location is a chain of bonds.
     in_chain: bool,
+    /// True inside the assignments of a block.
+    in_block: bool,
 }
 
 impl<'a> Walk<'_, 'a> {
@@ -180,12 +185,12 @@ impl<'a> Walk<'_, 'a> {
                     if !when.is_initial() {
                         self.value(&when.condition);
                     }
-                    action_expressions(&when.body, &mut |expr| self.value(expr));
+                    self.actions(&when.body);
                 }
                 StatementKind::Every(every) => {
                     self.value(&every.period);
                     every.first.iter().for_each(|first| self.value(&first.1));
-                    action_expressions(&every.body, &mut |expr| self.value(expr));
+                    self.actions(&every.body);
                 }
                 StatementKind::Table(table) => match csv_use(&table.value) {
                     Some(_) => check_csv(self.checker, &table.value),
@@ -197,42 +202,14 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn brackets(&mut self, declared: &'a ast::Declared) {
-        declared.brackets.iter().flatten().for_each(|expr| self.value(expr));
+    fn actions(&mut self, actions: &'a [ast::Action]) {
+        self.in_block = true;
+        action_expressions(actions, &mut |expr| self.value(expr));
+        self.in_block = false;
     }
 
-    /// Returns true if the brackets after a name contain a unit instead of an index, and reports this.
-    fn has_unit_as_index(&mut self, declared: &'a ast::Declared) -> bool {
-        let [bracket] = &declared.brackets[..] else {
-            return false;
-        };
-        let [inside] = &bracket[..] else { return false };
-        let mut names = Vec::new();
-        if !unit_names(inside, &mut names) || names.is_empty() || !self.checker.is_looking() {
-            return false;
-        }
-        let is_unit = |name: &&Name| {
-            let factor = UnitPower {
-                name: &name.text,
-                exponent: (1, 1),
-                span: name.span,
-            };
-            unit_of([factor]).is_ok()
-        };
-        // In `m/s` one symbol may also be a name of the model; if all are, the brackets contain an index.
-        if !names.iter().all(is_unit) || names.iter().all(|name| self.is_value(&name.text)) {
-            return false;
-        }
-        let name = &declared.name.text;
-        self.checker.report(
-            Diagnostic::error(Code::LGM0155, format!("`{name}` has a unit, which is not allowed here"))
-                .label(inside.span, "an index belongs here")
-                .help(format!(
-                    "write only `{name}`: its unit follows from its value; an output is shown in the unit after its value, \
-                     `output {name} = x [mm];`"
-                )),
-        );
-        true
+    fn brackets(&mut self, declared: &'a ast::Declared) {
+        declared.brackets.iter().flatten().for_each(|expr| self.value(expr));
     }
 
     /// Returns true if a name has a meaning here.
@@ -380,7 +357,10 @@ impl<'a> Walk<'_, 'a> {
             ExprKind::Member(owner, _) => self.graph_part(owner),
             ExprKind::Index(base, indices) => {
                 self.value(base);
-                indices.iter().for_each(|index| self.value(index));
+                match self.misspelt_unit(indices) {
+                    Some(fault) => self.checker.report(fault),
+                    None => indices.iter().for_each(|index| self.value(index)),
+                }
             }
             ExprKind::Over(over) => {
                 self.value(&over.from);
@@ -421,6 +401,9 @@ impl<'a> Walk<'_, 'a> {
                     false => format!("declare it: `param {text} = ..;`"),
                 })
             });
+        if self.in_block && diagnostic.fixes.is_empty() {
+            diagnostic.help = Some(format!("declare it: `discrete {text} = 0;`"));
+        }
         if text == "t" {
             diagnostic.fixes = corrections(name.span, "time", ["time"]);
             diagnostic.help = Some("the time is `time`".to_string());
@@ -447,24 +430,6 @@ impl<'a> Walk<'_, 'a> {
                 self.value(&argument.value);
             }
         }
-    }
-}
-
-/// Collects the names of a possible unit, `N.m/s^2`; returns false for any other expression.
-fn unit_names<'a>(expr: &'a Expr, names: &mut Vec<&'a Name>) -> bool {
-    match &expr.kind {
-        ExprKind::Name(name) => {
-            names.push(name);
-            true
-        }
-        ExprKind::Member(of, name) => {
-            names.push(name);
-            unit_names(of, names)
-        }
-        ExprKind::Product(list) => list.iter().all(|(_, factor)| unit_names(factor, names)),
-        ExprKind::Power(list) => list.first().is_some_and(|base| unit_names(base, names)),
-        ExprKind::Number(_, None) => true,
-        _ => false,
     }
 }
 

@@ -10,7 +10,7 @@ use num_traits::{One, Zero};
 impl Evaluator<'_> {
     /// Returns true for a comparison, or for `and`, `or`, `not` and choices of comparisons; the numbers 0 and 1 are
     /// constant conditions.
-    fn is_condition(&self, root: ExprId) -> bool {
+    pub(crate) fn is_condition(&self, root: ExprId) -> bool {
         let mut open = vec![root];
         while let Some(id) = open.pop() {
             match self.arena.exprs.node(id) {

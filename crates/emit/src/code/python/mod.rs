@@ -169,7 +169,7 @@ pub(super) fn package(subject: &Subject<'_>) -> Package {
 }
 
 fn stop_word(facts: &Facts) -> &'static str {
-    if facts.has_stop { "" } else { "stop=10 " }
+    if facts.has_stop { "" } else { "--stop 10 " }
 }
 
 /// The fields of the class of parameters.
