@@ -66,6 +66,17 @@ fn what_contradicts_a_stroke_is_reported() {
     assert!(lever(&["I1=flow", "I1=effort"]).1.contains("already has a stroke"));
 }
 
+/// A stroke by hand precedes the rule that resistances next to steep laws get the variable that the law needs.
+#[test]
+fn strokes_of_resistances_next_to_steep_laws_stay() {
+    let file = example("diode_rectifier.lgm").display().to_string();
+    for (variable, kind) in [("flow", "link"), ("effort", "branch")] {
+        let (out, error, code) = said("causality", &[&file, "--stroke", &format!("wire={variable}")]);
+        assert_eq!(code, Some(0), "{error}");
+        assert!(out.contains(&format!("set by hand: a {kind}")), "{out}");
+    }
+}
+
 /// The branches of the bridge: ends of five nodes, the last of which is `gnd`.
 const BRIDGE: [(&str, usize, usize); 7] = [
     ("supply", 0, 4),

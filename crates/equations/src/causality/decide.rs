@@ -278,6 +278,9 @@ fn assign_shorts(model: &Model, elimination: &mut Elimination<u64>, causality: &
         }
     }
     for &id in &causality.dissipators {
+        if causality.solved[id.index()].is_some() {
+            continue;
+        }
         let resistance = match &element_of(model, id).law {
             Law::Dissipator(Dissipator::Resistance(matrix)) if matrix.rows == 1 => number(&exprs, matrix.entries[0]),
             Law::Dissipator(Dissipator::Conductance(matrix)) if matrix.rows == 1 => {
