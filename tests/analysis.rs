@@ -3,6 +3,7 @@
 
 mod convert;
 mod documents;
+mod joined;
 mod large;
 mod lg2ss;
 mod modes;

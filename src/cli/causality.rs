@@ -22,6 +22,7 @@ use std::path::PathBuf;
 Examples:
   lgm causality examples/lever.lgm
   lgm causality examples/rigid_gears.lgm --retain load
+  lgm causality examples/lever.lgm --stroke I2=flow
   lgm causality examples/wheatstone_bridge.lgm --bonds
   lgm causality examples/lever.lgm --play")]
 pub(super) struct Arguments {
@@ -29,6 +30,11 @@ pub(super) struct Arguments {
     model: ModelArguments,
     #[command(flatten)]
     states: StateArguments,
+    /// Set a variable by hand, before all others except those of sources: this storage element or resistor sets its
+    /// `effort` or its `flow`, or `across` or `through`. Reports what follows, and what contradicts it. Repeatable, in
+    /// order of priority
+    #[arg(long, value_name = "ELEM=VARIABLE", conflicts_with = "play")]
+    stroke: Vec<String>,
     /// Also list the bonds that correspond to the nodes and branches of a linear graph
     #[arg(long)]
     bonds: bool,
@@ -58,11 +64,29 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         ..Options::default()
     };
     let compilation = value_or_return!(arguments.model.asked(&arguments.states, wanted));
-    let diagnostics = compilation.diagnostics_of_model();
+    let mut diagnostics = compilation.diagnostics_of_model();
+    let by_hand = match arguments.stroke.is_empty() {
+        true => None,
+        false => compilation.causality_by_hand(&arguments.stroke),
+    };
+    let by_hand = by_hand.map(|found| match found {
+        Ok((report, refused)) => {
+            diagnostics.extend(refused);
+            Some(report)
+        }
+        Err(fault) => {
+            diagnostics.push(*fault);
+            None
+        }
+    });
     report::print(compilation.map(), &diagnostics);
     let outcome = report::outcome(&diagnostics);
     // Misuse of an option is not an error in the model, so no explanation is printed.
-    let Some(found) = compilation.causality().filter(|_| outcome != Outcome::Misuse) else {
+    let found = match &by_hand {
+        Some(found) => found.as_ref(),
+        None => compilation.causality().filter(|_| outcome != Outcome::Misuse),
+    };
+    let Some(found) = found else {
         return outcome;
     };
     let every_junction = Manner {

@@ -6,7 +6,7 @@ use num_complex::Complex64;
 use serde_json::Value;
 use std::path::Path;
 use support::arithmetic::{Bindings, evaluate};
-use support::command::{ends_with, err, lgm};
+use support::command::{ends_with, err, lgm, out};
 use support::program::{example, settings};
 use support::records::{Record, bindings};
 
@@ -410,4 +410,70 @@ fn names_and_linearity_are_asked_for() {
     let output = lgm(package, &["transfer", "examples/pendulum.lgm"]);
     ends_with(&output, 1);
     assert!(err(&output).contains("LGM0701"), "{}", err(&output));
+}
+
+/// Prints differential equations.
+fn ode(name: &str, options: &[&str]) -> String {
+    let file = example(&format!("{name}.lgm")).display().to_string();
+    let output = lgm(Path::new("."), &[&["transfer", &file, "--as", "ode"], options].concat());
+    ends_with(&output, 0);
+    out(&output)
+}
+
+/// De Silva (4), (5), (10) and (11), multiplied by their denominators, and in the order of the paper.
+#[test]
+fn eliminations_have_the_steps_of_the_source_document() {
+    let speaker = ode("seeds/sound_system", &["--derive"]);
+    for step in [
+        "(5)  into (1): (2), without mass.v: Ls*coil.i' + Rs*coil.i + Lc*spring.i' = vi",
+        "(6)  into (3): (2), without mass.v: Lc*Cm*Rb*spring.i'' + Lc*spring.i' + Rb*spring.i - Rb*coil.i = 0",
+        "(7)  into (6): (5), without spring.i: ",
+    ] {
+        assert!(speaker.contains(step), "{step}\n{speaker}");
+    }
+    let actuator = ode("seeds/hydraulic_actuator", &["--derive"]);
+    for step in [
+        "(6)  into (4): (3), without return_spring.F: m*load.v'' + (R_v*A^2 + b)*load.v' + k*load.v - A*tank.P' = 0",
+        "(7)  into (1): (2), without pipe_inertia.Q: I*C_f*tank.P'' + R*C_f*tank.P' + tank.P + I*A*load.v' + R*A*load.v = P_s",
+        "(8)  into (7): (6), without tank.P: ",
+    ] {
+        assert!(actuator.contains(step), "{step}\n{actuator}");
+    }
+}
+
+/// The last step is the equation that the elimination with little fill-in finds; states disappear one after the other.
+#[test]
+fn eliminations_end_with_the_differential_equation() {
+    for name in [
+        "oscillator",
+        "quarter_car",
+        "sallen_key",
+        "seeds/sound_system",
+        "seeds/hydraulic_actuator",
+        "seeds/lg2ss_electrical",
+        "seeds/lg2ss_sewing",
+        "seeds/lg2ss_EF_cap_loop",
+        "seeds/two_masses",
+    ] {
+        let list: Value = serde_json::from_str(&ode(name, &["--derive", "--format", "json"])).unwrap();
+        let last = |pair: &Value| {
+            let step = pair["steps"].as_array().unwrap().last().unwrap().clone();
+            step["equation"].as_str().unwrap().to_string()
+        };
+        let ends: Vec<String> = list.as_array().unwrap().iter().map(last).collect();
+        assert_eq!(ends.join("\n"), ode(name, &[]).trim_end(), "{name}");
+    }
+}
+
+#[test]
+fn eliminations_without_a_differential_equation_are_refused() {
+    let file = example("oscillator.lgm").display().to_string();
+    for (arguments, code) in [
+        (&["transfer", &file, "--derive"][..], "LGM0907"),
+        (&["transfer", &file, "--as", "zpk", "--derive"], "LGM0907"),
+    ] {
+        let output = lgm(Path::new("."), arguments);
+        ends_with(&output, 2);
+        assert!(err(&output).contains(code), "{}", err(&output));
+    }
 }

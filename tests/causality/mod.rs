@@ -1,6 +1,7 @@
 //! Causal strokes, conflicts between elements, and the choice of states.
 
 mod augment;
+mod by_hand;
 pub mod command;
 mod conflicts;
 mod control_loops;

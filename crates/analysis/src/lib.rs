@@ -44,8 +44,8 @@ pub use state_space::{
 };
 pub use terminals::{Isolated, ModalMatrices, Terminals, isolate, modal_matrices, terminals};
 pub use transfer::{
-    Factored, MOST_STATES as MOST_STATES_OF_ZEROS, SymbolicTransfer, TransferFunction, factored, numeric_transfer,
-    symbolic_transfer,
+    Combination, EliminationStep, Factored, MOST_STATES as MOST_STATES_OF_ZEROS, SymbolicTransfer, Term,
+    TransferFunction, elimination_steps, factored, numeric_transfer, symbolic_transfer,
 };
 pub use trim::{TrimRequest, trim};
 pub use values::numeric_form;

@@ -353,6 +353,19 @@ impl Compilation {
         self.causality.get_or_init(make).as_ref()
     }
 
+    /// Returns the causality with variables that elements set by hand, such as `I1=flow`, and reports of impossible strokes; none if there
+    /// is no model.
+    pub fn causality_by_hand(
+        &self,
+        strokes: &[String],
+    ) -> Option<Result<(CausalityReport, Vec<Diagnostic>), Box<Diagnostic>>> {
+        let (model, graph) = (self.formulated_model().or_else(|| self.model())?, self.bond_graph()?);
+        let options = &self.request.equations;
+        Some(stack::deep(|| {
+            lgm_explain::causality::causality_by_hand(model, graph, options, strokes)
+        }))
+    }
+
     /// Returns the derivation of the equations from the elements, or why it cannot be written; none if there are no equations. A full
     /// derivation contains every step of the elimination. Linearised equations have the derivation of the original equations.
     pub fn derivation(&self, is_full: bool) -> Option<Result<Derivation, Diagnostic>> {

@@ -52,7 +52,7 @@ pub use lgm_model::system::{
 pub use lgm_readable::{is_large, lowest_terms};
 pub use nonlinear::names::port_variable_name;
 pub use options::Options;
-pub use pipeline::assigned::{Assigned, Influences, assigned, port_causality};
+pub use pipeline::assigned::{Assigned, Influences, assigned, assigned_by_hand, port_causality};
 pub use pipeline::driver::formulate;
 pub use pipeline::over_given::OverGiven;
 pub use pipeline::time_inputs::formulate_with_time;

@@ -5,13 +5,14 @@ use super::shared::{Format, LinearModel, Pairs, write_json};
 use crate::cli::files::disk::write_result;
 use crate::cli::outcome::Outcome;
 use crate::cli::report;
-use lgm_analysis::{Factored, TransferFunction};
+use lgm_analysis::{EliminationStep, Factored, Term, TransferFunction, elimination_steps, numeric_form};
 use lgm_emit::significant;
 use lgm_equations::StateSystem;
 use lgm_session::analysis::transfer::{self as session, TransferResults, in_words, transfer, transfer_json};
-use lgm_source::diagnostic::has_errors;
+use lgm_source::codes::Code;
+use lgm_source::diagnostic::{Diagnostic, has_errors};
 use num_complex::Complex;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{self, Write};
 
 /// Prints transfer functions in lowest terms, symbolic or numeric: as quotients of polynomials, as differential
@@ -20,7 +21,7 @@ use std::io::{self, Write};
 #[command(after_help = "\
 Examples:
   lgm transfer examples/oscillator.lgm --from F --to v
-  lgm transfer examples/seeds/sound_system.lgm --as ode
+  lgm transfer examples/seeds/sound_system.lgm --as ode --derive
   lgm transfer examples/sallen_key.lgm --as zpk --format json
   lgm transfer examples/duffing.lgm --equilibrium --numeric")]
 pub(in crate::cli) struct Arguments {
@@ -31,6 +32,9 @@ pub(in crate::cli) struct Arguments {
     /// Quotients of polynomials, differential equations between input and output, or zeros, poles and gain
     #[arg(long = "as", value_enum, default_value = "tf")]
     form: Form,
+    /// With `--as ode`: the state equations and the equations that follow by eliminating the states, in numbered steps
+    #[arg(long, conflicts_with = "numeric")]
+    derive: bool,
     /// Numbers instead of symbols; zeros and poles always are
     #[arg(long)]
     numeric: bool,
@@ -58,6 +62,9 @@ impl From<Form> for session::Form {
 
 /// Runs the command.
 pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
+    if arguments.derive {
+        return derive(arguments);
+    }
     let asked = arguments.model.ask(true, |system, diagnostics| {
         let (inputs, outputs) = arguments.pairs.places_there(system, diagnostics);
         if has_errors(diagnostics) {
@@ -80,6 +87,89 @@ pub(in crate::cli) fn run(arguments: &Arguments) -> Outcome {
         Format::Text => write_text(arguments.form, &system, &found, out),
     });
     report::after_writing(&map, written)
+}
+
+/// Prints the elimination behind the differential equation of each pair.
+fn derive(arguments: &Arguments) -> Outcome {
+    let asked = arguments.model.ask(true, |system, diagnostics| {
+        if arguments.form != Form::Ode {
+            let fault = Diagnostic::error(Code::LGM0907, "`--derive` prints the steps of differential equations");
+            diagnostics.push(fault.help("add `--as ode`"));
+            return None;
+        }
+        let (inputs, outputs) = arguments.pairs.places_there(system, diagnostics);
+        if let Err(fault) = numeric_form(system, "transfer function") {
+            diagnostics.push(*fault);
+        }
+        if has_errors(diagnostics) {
+            return None;
+        }
+        let mut found = Vec::new();
+        for input in &inputs {
+            for output in &outputs {
+                match elimination_steps(system, *input, *output) {
+                    Some(steps) => found.push((*input, *output, steps)),
+                    None => diagnostics.push(without_steps(names(system, *input, *output))),
+                }
+            }
+        }
+        Some(found)
+    });
+    let (map, system, found) = value_or_return!(asked);
+    let written = write_result(None, &mut |out| {
+        if arguments.format == Format::Json {
+            let pair = |(input, output, steps): &(usize, usize, Vec<EliminationStep>)| {
+                let (from, to) = names(&system, *input, *output);
+                let step = |(at, step): (usize, &EliminationStep)| {
+                    let because = step.because.as_ref().map(|because| json!([because.into, because.by]));
+                    let without = step.because.as_ref().map(|because| &*because.without);
+                    json!({"number": at + 1, "equation": sides(step), "because": because, "without": without})
+                };
+                json!({"from": from, "to": to, "steps": steps.iter().enumerate().map(step).collect::<Vec<_>>()})
+            };
+            return write_json(&Value::Array(found.iter().map(pair).collect()), out);
+        }
+        for (at, (input, output, steps)) in found.iter().enumerate() {
+            let (from, to) = names(&system, *input, *output);
+            writeln!(out, "{}{from} -> {to}", if at > 0 { "\n" } else { "" })?;
+            write_steps(steps, out)?;
+        }
+        Ok(())
+    });
+    report::after_writing(&map, written)
+}
+
+fn without_steps((from, to): (&str, &str)) -> Diagnostic {
+    let message = format!("the equation from `{from}` to `{to}` has no step-by-step derivation");
+    Diagnostic::error(Code::LGM0941, message)
+        .note("its steps are too long, or their coefficients contain roots or trigonometric functions")
+        .help("`lgm transfer --as ode` without `--derive` prints the equation")
+}
+
+fn write_steps(steps: &[EliminationStep], out: &mut dyn Write) -> io::Result<()> {
+    let width = steps.len().to_string().len() + 2;
+    writeln!(out, "\nState equations and output")?;
+    for (at, step) in steps.iter().enumerate() {
+        let number = format!("({})", at + 1);
+        let words = step.because.as_ref().map_or(String::new(), |because| {
+            format!(
+                "into ({}): ({}), without {}: ",
+                because.into, because.by, because.without
+            )
+        });
+        if step.because.is_some() && at > 0 && steps[at - 1].because.is_none() {
+            writeln!(out, "\nElimination")?;
+        }
+        writeln!(out, "  {number:>width$}  {words}{}", sides(step))?;
+    }
+    Ok(())
+}
+
+/// Formats an equation between derivatives.
+fn sides(step: &EliminationStep) -> String {
+    let side = |(name, coefficients): &Term| ode_side(coefficients, name);
+    let left: Vec<String> = step.left.iter().map(side).collect();
+    format!("{} = {}", left.join(" + ").replace("+ -", "- "), side(&step.right))
 }
 
 fn names(system: &StateSystem, input: usize, output: usize) -> (&str, &str) {

@@ -8,6 +8,7 @@ use lgm_model::{Connection, Domain, ElementId, Input, Model, Node, NodeId, PathI
 use lgm_source::diagnostic::Diagnostic;
 use lgm_source::nearest::did_you_mean;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// A separated component with a source at each of its ports.
 #[derive(Clone, Debug)]
@@ -38,30 +39,52 @@ pub(super) struct Terminal {
 /// The node at a port, its name in measurements, and its entry in a vector.
 type End = (NodeId, String, Option<u32>);
 
-/// Separates a component whose ports are open, or any element or modal block, from a model.
+/// Separates a component whose ports are open, or any element or modal block, from a model. Several names with commas between them are one
+/// component, with ports at the nodes that it shares with other elements.
 ///
 /// `shown` is its name in measurements.
 pub fn isolate(model: &Model, component: &str, shown: &str) -> Result<Isolated, Box<Diagnostic>> {
-    let is_own: Vec<bool> = paths_inside(model, component);
-    let is_inside = |path: PathId| is_own[path.index()];
+    let names: Vec<&str> = component.split(',').map(str::trim).collect();
+    let of_names = names.iter().map(|name| paths_inside(model, name));
+    let of_names: Vec<Vec<bool>> = of_names.collect();
+    let is_inside = |path: PathId| of_names.iter().any(|is_own| is_own[path.index()]);
     let elements: Vec<ElementId> = (0..model.graph.elements.len() as u32)
         .map(ElementId)
         .filter(|id| is_inside(model.graph.elements[id.index()].path))
         .collect();
-    if elements.is_empty() {
-        return Err(unknown(model, component));
+    for (name, is_own) in names.iter().zip(&of_names) {
+        if !elements
+            .iter()
+            .any(|id| is_own[model.graph.elements[id.index()].path.index()])
+        {
+            return Err(unknown(model, name));
+        }
     }
+    let is_set = names.len() > 1;
+    let ports = elements.iter().flat_map(|id| model.ports_of(*id));
+    let mut connections = ports.map(|port| &model.graph.ports[port.index()].connection);
+    if is_set && connections.any(|connection| matches!(connection, Connection::Bond(_))) {
+        return Err(refused(
+            format!("`{shown}` contains a bond graph element"),
+            "name elements of a linear graph",
+        ));
+    }
+    let attached = |is_wanted: bool| attached(model, &|path| is_inside(path) == is_wanted);
+    let (nodes, others) = (attached(true), attached(false));
     let mut rest = model.clone();
     let places = elements_and_bonds(model, &mut rest, &|id| {
         !is_inside(model.graph.elements[id.index()].path)
     });
-    let own_node = |node: NodeId| is_inside(model.graph.nodes[node.index()].path);
-    let fixed = cut(model, &mut rest, &places, &is_inside);
+    let own_node = |node: NodeId| is_inside(model.graph.nodes[node.index()].path) || is_set && nodes.contains(&node);
+    let fixed = cut(model, &mut rest, &places, (&is_inside, &own_node));
     let ends = match model.graph.open_ports.is_empty() {
         false => model
             .graph
             .open_ports
             .iter()
+            .map(|node| named_node(model, *node))
+            .collect(),
+        true if is_set => (nodes.intersection(&others))
             .map(|node| named_node(model, *node))
             .collect(),
         true => loose_ends(&mut rest, shown, &own_node)?,
@@ -81,6 +104,17 @@ pub fn isolate(model: &Model, component: &str, shown: &str) -> Result<Isolated, 
         isolated.add_source(node, name, entry)?;
     }
     Ok(isolated)
+}
+
+/// Returns the nodes and junctions to which elements with these paths are connected.
+fn attached(model: &Model, is_wanted: &dyn Fn(PathId) -> bool) -> BTreeSet<NodeId> {
+    let ports = model.graph.ports.iter();
+    let ports = ports.filter(|port| is_wanted(model.graph.elements[port.element.index()].path));
+    let ends = ports.flat_map(|port| match port.connection {
+        Connection::Branch { from, to, .. } => [from, to],
+        _ => [None, None],
+    });
+    ends.flatten().collect()
 }
 
 /// Returns true for each path that is the component or a part of it.

@@ -3,7 +3,7 @@
 use crate::one_port::Places;
 use lgm_algebra::expr::{ExprId, SymbolId, SymbolKind, to_f64};
 use lgm_equations::{lowest_terms, shortest_decimal};
-use lgm_model::{Dissipator, Input, Law, Measure, Model, Parameter, ParameterEntry, PathId};
+use lgm_model::{Dissipator, Input, Law, Measure, Model, NodeId, Parameter, ParameterEntry, PathId};
 use num_rational::BigRational;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(super) fn cut(
     model: &Model,
     rest: &mut Model,
     places: &Places,
-    is_inside: &dyn Fn(PathId) -> bool,
+    (is_inside, is_own_node): (&dyn Fn(PathId) -> bool, &dyn Fn(NodeId) -> bool),
 ) -> Vec<(String, bool)> {
     rest.outputs.clear();
     rest.signals.clear();
@@ -26,7 +26,7 @@ pub(super) fn cut(
     rest.measures.clear();
     for (symbol, measure) in &model.measures {
         let moved = match *measure {
-            Measure::Common(node) if !is_inside(model.graph.nodes[node.index()].path) => None,
+            Measure::Common(node) if !is_own_node(node) => None,
             other => places.measure(other),
         };
         match moved {

@@ -44,12 +44,13 @@ pub(super) fn quotients(
     (!field.exhausted()).then_some(found)
 }
 
-struct System<'a> {
-    form: &'a LinearForm<RationalFunction>,
-    s: Variable,
-    states: &'a [u32],
-    inputs: &'a [usize],
-    outputs: &'a [usize],
+/// The equations between some inputs and outputs.
+pub(super) struct System<'a> {
+    pub(super) form: &'a LinearForm<RationalFunction>,
+    pub(super) s: Variable,
+    pub(super) states: &'a [u32],
+    pub(super) inputs: &'a [usize],
+    pub(super) outputs: &'a [usize],
 }
 
 impl System<'_> {
@@ -102,7 +103,7 @@ impl System<'_> {
     }
 
     /// Returns all rows; the columns of the states are followed by the columns of the outputs and of the inputs.
-    fn rows(&self, field: &mut RationalFunctions) -> Vec<Row<RationalFunction>> {
+    pub(super) fn rows(&self, field: &mut RationalFunctions) -> Vec<Row<RationalFunction>> {
         let first_output = self.states.len() as u32;
         let first_input = first_output + self.outputs.len() as u32;
         let mut rows = self.matrix(field);

@@ -42,12 +42,8 @@ pub struct SymbolicTransfer {
 
 /// Returns the transfer functions in terms of the parameters; `None` if the system has no such matrices, or if the functions are too long.
 pub fn symbolic_transfer(system: &StateSystem, inputs: &[usize], outputs: &[usize]) -> Option<SymbolicTransfer> {
-    let form = written_form(system)?;
-    let mut exprs = system.exprs.clone();
-    let s = Kernels::symbol(exprs.new_symbol("s", SymbolKind::Parameter));
-    let mut field = RationalFunctions::new(OPERATIONS, TERMS);
-    let form = try_map(form, |id| field.from_expression(&exprs, *id).ok())?;
-    let found = quotients(&mut field, &form, s, inputs, outputs)?;
+    let mut symbols = Symbols::of(system)?;
+    let found = quotients(&mut symbols.field, &symbols.form, symbols.s, inputs, outputs)?;
     let terms = |quotient: &Quotient| {
         let all = quotient.numerator.iter().chain(&quotient.denominator);
         all.map(Polynomial::term_count).sum::<usize>()
@@ -56,10 +52,8 @@ pub fn symbolic_transfer(system: &StateSystem, inputs: &[usize], outputs: &[usiz
         return None;
     }
     let mut written = |list: Vec<Polynomial>| -> Vec<ExprId> {
-        let coefficients = list.into_iter().rev().map(RationalFunction::from);
-        coefficients
-            .map(|value| field.to_expression(&mut exprs, &value))
-            .collect()
+        let coefficients = list.into_iter().rev();
+        coefficients.map(|value| symbols.written(value)).collect()
     };
     let functions = found.into_iter().map(|quotient| TransferFunction {
         input: quotient.input,
@@ -68,7 +62,48 @@ pub fn symbolic_transfer(system: &StateSystem, inputs: &[usize], outputs: &[usiz
         denominator: written(quotient.denominator),
     });
     let functions = functions.collect();
-    Some(SymbolicTransfer { exprs, functions })
+    Some(SymbolicTransfer {
+        exprs: symbols.exprs,
+        functions,
+    })
+}
+
+/// The matrices in terms of the parameters, with the field of their entries.
+pub(super) struct Symbols {
+    exprs: Exprs,
+    /// The field.
+    pub(super) field: RationalFunctions,
+    /// The variable of the Laplace transform.
+    pub(super) s: Variable,
+    /// The matrices.
+    pub(super) form: LinearForm<RationalFunction>,
+}
+
+impl Symbols {
+    /// Converts the matrices of a system; `None` if it has none, or if they are too long.
+    pub(super) fn of(system: &StateSystem) -> Option<Symbols> {
+        let form = written_form(system)?;
+        let mut exprs = system.exprs.clone();
+        let s = Kernels::symbol(exprs.new_symbol("s", SymbolKind::Parameter));
+        let mut field = RationalFunctions::new(OPERATIONS, TERMS);
+        let form = try_map(form, |id| field.from_expression(&exprs, *id).ok())?;
+        Some(Symbols { exprs, field, s, form })
+    }
+
+    fn written(&mut self, value: Polynomial) -> ExprId {
+        self.field
+            .to_expression(&mut self.exprs, &RationalFunction::from(value))
+    }
+
+    /// Formats the coefficients of descending powers of s.
+    pub(super) fn coefficients(&mut self, value: &Polynomial) -> Vec<String> {
+        let list = value.coefficients_in(self.s).into_iter().rev();
+        list.map(|value| {
+            let id = self.written(value);
+            lgm_algebra::expr::text(&self.exprs, id)
+        })
+        .collect()
+    }
 }
 
 /// The maximum number of pairs computed one by one; a pair takes at most a second or two.

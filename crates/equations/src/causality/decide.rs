@@ -25,6 +25,8 @@ const SHORT: f64 = 1e6;
 pub struct Request {
     /// Elements whose storage should keep its state, in decreasing priority.
     pub retain: Vec<lgm_model::ElementId>,
+    /// The variables that elements set by hand, in order: only sources precede them.
+    pub strokes: Vec<(PortId, Variable)>,
     /// Storage ports that are taken before all others (negative) or after them (positive).
     pub ranks: FxHashMap<PortId, i8>,
     /// Storage ports that take derivative causality although the structure would leave them their states: the laws of
@@ -118,6 +120,12 @@ pub fn assign(
             Law::Coupler { .. } => {}
         }
     }
+    for (id, set) in &request.strokes {
+        let solved = set.conjugate();
+        if elimination.pivot(&mut field, port_column(*id, solved)).is_some() {
+            causality.solved[id.index()] = Some(solved);
+        }
+    }
     storage.sort();
     let storage = storage.into_iter().map(|entry| entry.4);
     assign_storage(model, request, storage, &mut elimination, &mut causality);
@@ -140,7 +148,8 @@ pub fn assign(
     (causality, diagnostics)
 }
 
-/// Assigns each storage port, in this order, the causality in which it has a state, or derivative causality if that is impossible.
+/// Assigns each storage port, in this order, the causality in which it has a state, or derivative causality if that is impossible. Strokes
+/// by hand stay.
 fn assign_storage(
     model: &Model,
     request: &Request,
@@ -150,8 +159,9 @@ fn assign_storage(
 ) {
     for id in storage {
         let element = element_of(model, id);
+        let by_hand = causality.solved[id.index()];
         if let Law::Nonlinear(law) = &element.law {
-            if let Some((co_energy, _)) = law.storage[(id.0 - element.ports.start) as usize] {
+            if let (None, Some((co_energy, _))) = (by_hand, law.storage[(id.0 - element.ports.start) as usize]) {
                 causality.solved[id.index()] = take_either(elimination, &mut PrimeField, id, co_energy.conjugate());
             }
             continue;
@@ -159,6 +169,13 @@ fn assign_storage(
         let Law::Storage { co_energy, .. } = &element.law else {
             unreachable!("invariant: only storage was collected")
         };
+        if let Some(solved) = by_hand {
+            match solved == *co_energy {
+                true => causality.dependent.push(id),
+                false => causality.independent.push(id),
+            }
+            continue;
+        }
         if request.tied.contains(&id)
             && elimination
                 .pivot(&mut PrimeField, port_column(id, *co_energy))
@@ -261,6 +278,9 @@ fn assign_shorts(model: &Model, elimination: &mut Elimination<u64>, causality: &
         }
     }
     for &id in &causality.dissipators {
+        if causality.solved[id.index()].is_some() {
+            continue;
+        }
         let resistance = match &element_of(model, id).law {
             Law::Dissipator(Dissipator::Resistance(matrix)) if matrix.rows == 1 => number(&exprs, matrix.entries[0]),
             Law::Dissipator(Dissipator::Conductance(matrix)) if matrix.rows == 1 => {

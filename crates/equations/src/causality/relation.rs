@@ -11,21 +11,35 @@ use lgm_model::{Law, Model, PortId, Variable};
 /// `rows` are the rows of the structure, in the field in which causality was decided. All other columns are eliminated,
 /// which leaves relations among these ports only; independent ports have none.
 pub(crate) fn determinants(model: &Model, causality: &Causality, rows: Vec<Row<u64>>, port: PortId) -> Vec<PortId> {
+    let Some(co_energy) = co_energy(model, port) else {
+        return Vec::new();
+    };
+    let known = |other| given(model, causality, other);
+    determining(model, causality, rows, (port, co_energy), known)
+}
+
+/// Returns the ports whose known variables determine a variable of a port in the junction structure.
+pub(crate) fn determining(
+    model: &Model,
+    causality: &Causality,
+    rows: Vec<Row<u64>>,
+    (port, variable): (PortId, Variable),
+    known: impl Fn(PortId) -> Option<Variable>,
+) -> Vec<PortId> {
     let mut field = PrimeField;
     let mut elimination = Elimination::new(rows, causality.structure.columns);
     elimination.pivot_all(&mut field, causality.structure.inner.iter().copied());
-    let own = co_energy(model, port).map(|variable| port_column(port, variable));
     let others = (0..model.graph.ports.len() as u32).map(PortId).flat_map(|other| {
-        let known = match given(model, causality, other) {
-            _ if other == port => co_energy(model, port),
-            found => found,
+        let known = match other == port {
+            true => Some(variable),
+            false => known(other),
         };
         let variables = [Variable::Effort, Variable::Flow].into_iter();
         let unknown = variables.filter(move |variable| Some(*variable) != known);
         unknown.map(move |variable| port_column(other, variable))
     });
     elimination.pivot_all(&mut field, others.collect::<Vec<u32>>());
-    let Some(row) = own.and_then(|own| elimination.pivot(&mut field, own)) else {
+    let Some(row) = elimination.pivot(&mut field, port_column(port, variable)) else {
         return Vec::new();
     };
     let columns = elimination.rows[row as usize].iter().map(|entry| entry.0);

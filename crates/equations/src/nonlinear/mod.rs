@@ -35,7 +35,7 @@ use super::parameter_values::{parameter_values, sampled};
 use crate::assembly::refusal::Failure;
 use crate::assembly::states::StateRequest;
 use crate::bond::BondGraph;
-use crate::causality::Causality;
+use crate::causality::{Causality, Request};
 use crate::formulation::frame;
 use crate::formulation::shared_arena::SharedArena;
 use crate::index_reduction::read::{Dependence, Read};
@@ -90,17 +90,17 @@ pub(crate) fn formulate(
 /// Returns the model prepared for its equations, with its graph and causality. The original ports come first.
 pub(crate) fn assigned(
     model: &Model,
-    retain: &[ElementId],
+    request: &Request,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> (Model, BondGraph, Causality) {
-    let prepared = prepare::prepare(model, retain, diagnostics);
+    let prepared = prepare::prepare(model, request, diagnostics);
     (prepared.model, prepared.graph, prepared.causality)
 }
 
 /// Returns the inputs on which the equations depend; `None` if the equations cannot be written.
 pub(crate) fn dependence(model: &Model, options: &Options, retain: &[ElementId]) -> Option<Dependence> {
     let mut found = Vec::new();
-    let prepared = prepare::prepare(model, retain, &mut found);
+    let prepared = prepare::prepare(model, &Request::retaining(retain), &mut found);
     if has_errors(&found) {
         return None;
     }
@@ -135,7 +135,7 @@ pub(crate) fn build(
     checked: Option<ColumnsOf<'_>>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<(Prepared, Built)>, Box<Unbuilt>> {
-    let prepared = prepare::prepare(model, retain, diagnostics);
+    let prepared = prepare::prepare(model, &Request::retaining(retain), diagnostics);
     if has_errors(diagnostics) {
         return Ok(None);
     }

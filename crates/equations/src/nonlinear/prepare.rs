@@ -18,7 +18,7 @@ use crate::state_selection::retain::{sampled_rows, unmet};
 use lgm_algebra::FromExpression;
 use lgm_algebra::expr::{ExprId, Exprs, Function, Node, SymbolId, SymbolKind};
 use lgm_model::system::{StartConstraint, StateSystem};
-use lgm_model::{Dissipator, ElementId, Integral, Law, Model, PortId, Variable};
+use lgm_model::{Dissipator, Integral, Law, Model, PortId, Variable};
 use lgm_source::diagnostic::{Diagnostic, has_errors};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -33,7 +33,7 @@ pub(crate) struct Prepared {
     pub(crate) rates: Vec<(SymbolId, ExprId)>,
 }
 
-pub(crate) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec<Diagnostic>) -> Prepared {
+pub(crate) fn prepare(model: &Model, request: &Request, diagnostics: &mut Vec<Diagnostic>) -> Prepared {
     let (model, rates) = &without_calls(model);
     let mut ranks: FxHashMap<PortId, i8> = FxHashMap::default();
     let mut places: Vec<Place> = Vec::new();
@@ -56,7 +56,7 @@ pub(crate) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec
         let (trial, ports) = with_velocities(model, &places);
         let mut last = ranks.clone();
         last.extend(ports.iter().map(|port| (*port, 1)));
-        let (found, faults) = assign(trial, retain, last);
+        let (found, faults) = assign(trial, request, last);
         if !has_errors(&faults) {
             let dependent: FxHashSet<PortId> = found.causality.dependent.iter().copied().collect();
             let mut keep = ports.iter().map(|port| dependent.contains(port));
@@ -65,13 +65,13 @@ pub(crate) fn prepare(model: &Model, retain: &[ElementId], diagnostics: &mut Vec
     }
     let (model, ports) = with_velocities(model, &places);
     ranks.extend(ports.iter().map(|port| (*port, -1)));
-    let (mut prepared, faults) = assign(model, retain, ranks);
+    let (mut prepared, faults) = assign(model, request, ranks);
     prepared.rates.clone_from(rates);
     let is_sound = !has_errors(&faults);
     diagnostics.extend(faults);
-    if is_sound && !retain.is_empty() {
+    if is_sound && !request.retain.is_empty() {
         let Prepared { model, causality, .. } = &prepared;
-        diagnostics.extend(unmet(model, causality, retain, || {
+        diagnostics.extend(unmet(model, causality, &request.retain, || {
             sampled_rows(model, causality, false)
         }));
     }
@@ -158,11 +158,12 @@ fn without_calls(model: &Model) -> (Model, Vec<(SymbolId, ExprId)>) {
 }
 
 /// Decides causality with the parameters at their values and general values for everything else.
-fn assign(model: Model, retain: &[ElementId], ranks: FxHashMap<PortId, i8>) -> (Prepared, Vec<Diagnostic>) {
+fn assign(model: Model, request: &Request, ranks: FxHashMap<PortId, i8>) -> (Prepared, Vec<Diagnostic>) {
     let mut sampled = sampled(&model, 1);
     let graph = bond::lower(&model);
     let request = Request {
-        retain: retain.to_vec(),
+        retain: request.retain.clone(),
+        strokes: request.strokes.clone(),
         ranks,
         ..Request::default()
     };

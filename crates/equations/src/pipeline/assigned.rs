@@ -11,12 +11,13 @@ use crate::index_reduction::{Layout, UNDETERMINED, solve_structure};
 use crate::nonlinear;
 use crate::options::Options;
 use crate::parameter_values::sampled;
+use crate::state_selection::by_hand::contradictions;
 use crate::state_selection::decision::decide;
-use crate::state_selection::retain::retained;
+use crate::state_selection::retain::{retained, sampled_rows};
 use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_algebra::{Field, Sampled};
 use lgm_model::{Dissipator, ElementId, Law, Model, PortId, Variable};
-use lgm_source::diagnostic::has_errors;
+use lgm_source::diagnostic::{Diagnostic, has_errors};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
@@ -48,26 +49,52 @@ pub struct Influences {
 
 /// Decides causality as the formulation does: with the storage to be retained, and with the velocities that moduli need.
 pub fn assigned<'m>(model: &'m Model, graph: &'m BondGraph, options: &Options) -> Assigned<'m> {
+    assigned_by_hand(model, graph, options, &[]).0
+}
+
+/// Decides causality with variables that elements set by hand, before all others except those of sources. The diagnostics report the
+/// strokes that contradict sources or earlier strokes.
+pub fn assigned_by_hand<'m>(
+    model: &'m Model,
+    graph: &'m BondGraph,
+    options: &Options,
+    strokes: &[(PortId, Variable)],
+) -> (Assigned<'m>, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
-    let retain = retained(model, options, &mut diagnostics);
+    let mut request = Request::retaining(retained(model, options, &mut diagnostics));
+    request.strokes = strokes.to_vec();
+    let assigned = decided(model, graph, &request, &mut diagnostics);
+    if !assigned.is_sound || strokes.is_empty() {
+        return (assigned, Vec::new());
+    }
+    let rows = sampled_rows(&assigned.model, &assigned.causality, assigned.general);
+    let refused = contradictions(&assigned.model, &assigned.graph, &assigned.causality, strokes, &rows);
+    (assigned, refused)
+}
+
+fn decided<'m>(
+    model: &'m Model,
+    graph: &'m BondGraph,
+    request: &Request,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Assigned<'m> {
     if linearity::applies(model) {
-        let (model, graph, causality) = nonlinear::assigned(model, &retain, &mut diagnostics);
+        let (model, graph, causality) = nonlinear::assigned(model, request, diagnostics);
         return Assigned {
             model: Cow::Owned(model),
             graph: Cow::Owned(graph),
             causality,
-            is_sound: !has_errors(&diagnostics),
+            is_sound: !has_errors(diagnostics),
             general: false,
         };
     }
-    let request = Request::retaining(retain);
-    let (causality, general, found) = decide(model, graph, &request);
+    let (causality, general, found) = decide(model, graph, request);
     diagnostics.extend(found);
     Assigned {
         model: Cow::Borrowed(model),
         graph: Cow::Borrowed(graph),
         causality,
-        is_sound: !has_errors(&diagnostics),
+        is_sound: !has_errors(diagnostics),
         general,
     }
 }

@@ -28,6 +28,7 @@ pub fn decide(model: &Model, graph: &BondGraph, request: &Request) -> (Causality
     ranks.extend(better.into_iter().map(|port| (port, -1)));
     let request = Request {
         retain: request.retain.clone(),
+        strokes: request.strokes.clone(),
         ranks,
         ..Request::default()
     };

@@ -1,5 +1,6 @@
 //! State selection: the variables that are the states, by rule and by the user's choice.
 
+pub(crate) mod by_hand;
 pub(crate) mod conditioning;
 pub(crate) mod decision;
 pub(crate) mod last_digits;

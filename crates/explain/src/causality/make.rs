@@ -1,5 +1,6 @@
 //! Creates the causality report of a model, from the causality with which its equations are formed.
 
+use super::by_hand::strokes;
 use super::paths::Paths;
 use super::reasons::{Retained, because, why};
 use super::report::{
@@ -10,8 +11,9 @@ use crate::names::Names;
 use lgm_equations::bond::End as GraphEnd;
 use lgm_equations::causality::scap::{Assignment, Stroke};
 use lgm_equations::causality::structure::column_port;
-use lgm_equations::{Assigned, Options, StateSystem, assigned};
+use lgm_equations::{Assigned, Options, StateSystem, assigned, assigned_by_hand};
 use lgm_model::{Law, Model, PortId, Variable};
+use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -23,15 +25,39 @@ pub fn causality(
     options: &Options,
     system: Option<&StateSystem>,
 ) -> CausalityReport {
-    let assigned = assigned(model, graph, options);
+    report(&assigned(model, graph, options), options, system, &[])
+}
+
+/// Returns the causality with variables that elements set by hand, such as `I1=flow`, before all others except those of sources. States are
+/// not named, because the equations of the model may have others. The diagnostics report texts and strokes that are impossible.
+pub fn causality_by_hand(
+    model: &Model,
+    graph: &lgm_equations::bond::BondGraph,
+    options: &Options,
+    texts: &[String],
+) -> Result<(CausalityReport, Vec<Diagnostic>), Box<Diagnostic>> {
+    let strokes = strokes(Names { model, graph }, texts)?;
+    let (assigned, refused) = assigned_by_hand(model, graph, options, &strokes);
+    let holds =
+        |stroke: &&(PortId, Variable)| assigned.causality.solved[stroke.0.index()] == Some(stroke.1.conjugate());
+    let held: Vec<PortId> = strokes.iter().filter(holds).map(|stroke| stroke.0).collect();
+    Ok((report(&assigned, options, None, &held), refused))
+}
+
+fn report(
+    assigned: &Assigned<'_>,
+    options: &Options,
+    system: Option<&StateSystem>,
+    by_hand: &[PortId],
+) -> CausalityReport {
     let assignment = assigned.strokes();
     let names = Names {
         model: &assigned.model,
         graph: &assigned.graph,
     };
-    let setters = setters(&assigned, &assignment);
+    let setters = setters(assigned, &assignment);
     let mut report = CausalityReport {
-        model: model.heading.name.clone(),
+        model: assigned.model.heading.name.clone(),
         junctions: (0..assigned.graph.junctions.len())
             .map(|at| Junction {
                 name: names.junction(at as u32),
@@ -39,10 +65,10 @@ pub fn causality(
                 set_by: setters[at],
             })
             .collect(),
-        bonds: bonds(&assigned, &assignment),
-        has_drawn_bonds: !model.graph.bonds.is_empty(),
+        bonds: bonds(assigned, &assignment),
+        has_drawn_bonds: !assigned.model.graph.bonds.is_empty(),
         ports: (0..assigned.model.graph.ports.len() as u32)
-            .map(|at| port(&assigned, &assignment, names, PortId(at)))
+            .map(|at| port(assigned, &assignment, names, PortId(at)))
             .collect(),
         storage: Vec::new(),
         order: Vec::new(),
@@ -50,16 +76,17 @@ pub fn causality(
         at_run_time: system.map(at_run_time).unwrap_or_default(),
         open: open(names, &assignment),
         references: assignment.references.iter().map(|at| names.junction(*at)).collect(),
-        conflicts: conflicts(&assigned),
+        conflicts: conflicts(assigned),
+        by_hand: by_hand.iter().map(|port| port.index()).collect(),
         tree: None,
     };
     let influences = assigned.influences().unwrap_or_default();
     let paths = Paths::new(names, &assignment, &setters);
-    let retained = Retained::of(&assigned, options);
-    report.storage = storage(&assigned, names, &paths, &influences.dependent, system, &retained);
+    let retained = Retained::of(assigned, options, by_hand);
+    report.storage = storage(assigned, names, &paths, &influences.dependent, system, &retained);
     report.order = (assignment.steps.iter())
         .map(|step| {
-            let (cause, by, because) = because(&assigned, names, &assignment, &setters, step, &retained);
+            let (cause, by, because) = because(assigned, names, &assignment, &setters, step, &retained);
             Step {
                 bond: step.bond as usize,
                 cause,
@@ -69,8 +96,8 @@ pub fn causality(
         })
         .collect();
     let looped = influences.loops.iter();
-    report.loops = looped.map(|ports| algebraic_loop(&assigned, &paths, ports)).collect();
-    report.tree = tree(names, &assignment, &order(&assigned), &report);
+    report.loops = looped.map(|ports| algebraic_loop(assigned, &paths, ports)).collect();
+    report.tree = tree(names, &assignment, &order(assigned), &report);
     report
 }
 

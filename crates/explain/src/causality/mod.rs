@@ -1,5 +1,6 @@
 //! The causality of a model: which variable each element sets for the rest of the model, and why.
 
+mod by_hand;
 mod json;
 mod make;
 mod paths;
@@ -10,7 +11,7 @@ mod text;
 mod tree;
 
 pub use json::json;
-pub use make::causality;
+pub use make::{causality, causality_by_hand};
 pub use report::{
     AlgebraicLoop, Bond, CausalPath, CausalityReport, Cause, End, Junction, Member, NormalTree, OpenBonds, Port, Role,
     RunTimeLoop, Step, Storage, TreeMember,

@@ -12,16 +12,19 @@ use rustc_hash::FxHashSet;
 /// The elements that were requested to keep their states.
 pub(super) struct Retained {
     elements: FxHashSet<ElementId>,
+    /// Ports whose strokes were set by hand.
+    by_hand: FxHashSet<PortId>,
 }
 
 impl Retained {
-    pub(super) fn of(assigned: &Assigned<'_>, options: &Options) -> Retained {
+    pub(super) fn of(assigned: &Assigned<'_>, options: &Options, by_hand: &[PortId]) -> Retained {
         let elements = match options.retain.is_empty() {
             true => Vec::new(),
             false => lgm_equations::retained(&assigned.model, options, &mut Vec::new()),
         };
         Retained {
             elements: elements.into_iter().collect(),
+            by_hand: by_hand.iter().copied().collect(),
         }
     }
 }
@@ -117,6 +120,9 @@ fn chosen(
             ),
         };
     }
+    if retained.by_hand.contains(&port) {
+        return (Cause::Hand, format!("set by hand: {name} sets its {gives}"));
+    }
     if let Some(co_energy) = assigned.co_energy(port) {
         return match () {
             () if assigned.causality.tied.contains(&port) => (
@@ -182,8 +188,14 @@ pub(super) fn why(
     let id = names.model.graph.ports[port.index()].element;
     let element = &names.model.graph.elements[id.index()];
     let word = names.word(port, co_energy);
+    let by_hand = if retained.by_hand.contains(&port) {
+        "set by hand; "
+    } else {
+        ""
+    };
     if is_integral {
         return match () {
+            () if !by_hand.is_empty() => "set by hand".to_string(),
             () if element.is_velocity() => "a modulus depends on the integral of this velocity".to_string(),
             () if retained.elements.contains(&id) => format!("retained: its {word} was chosen before others"),
             () => format!("nothing before it sets its {word}"),
@@ -195,6 +207,6 @@ pub(super) fn why(
         (false, true) => format!("ideal elements tie its {word} to {}", list(&by)),
         (true, false) if !assigned.is_sound => format!("its {word} is already set"),
         (true, false) => format!("its {word} is always zero"),
-        (false, false) => format!("its {word} follows from {}", list(&by)),
+        (false, false) => format!("{by_hand}its {word} follows from {}", list(&by)),
     }
 }

@@ -30,6 +30,8 @@ pub struct CausalityReport {
     pub references: Vec<String>,
     /// Sources that cannot set their variable, as indices in `ports`.
     pub conflicts: Vec<usize>,
+    /// Ports whose strokes the user set, as indices in `ports`.
+    pub by_hand: Vec<usize>,
     /// The normal tree; none if the model has no branches.
     pub tree: Option<NormalTree>,
 }
@@ -130,6 +132,8 @@ pub struct CausalPath {
 pub enum Cause {
     /// The bond belongs to a source.
     Source,
+    /// The user set it.
+    Hand,
     /// Storage took integral causality.
     Storage,
     /// The law of the element can set only one variable, or one better than the other.
@@ -149,6 +153,7 @@ impl Cause {
     pub fn word(self) -> &'static str {
         match self {
             Cause::Source => "source",
+            Cause::Hand => "by hand",
             Cause::Storage => "storage",
             Cause::Law => "law",
             Cause::Dissipator => "dissipator",

@@ -240,6 +240,10 @@ fn rule(
         },
     );
     let conflict = report.conflicts.contains(&place);
+    if report.by_hand.contains(&place) {
+        let word = if is_branch { "branch" } else { "link" };
+        return format!("set by hand: a {word}");
+    }
     match (info.role, is_branch) {
         (Role::Source(given), true) if is_across(given) => format!("always a branch: it sets its {across}"),
         (Role::Source(given), false) if !is_across(given) => format!("always a link: it sets its {through}"),

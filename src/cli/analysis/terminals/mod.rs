@@ -23,6 +23,7 @@ use std::path::PathBuf;
 ///
 /// NAME is an instance of the model (`cell[2]`, `motor`, a modal block, a coupler), or a component or element defined
 /// in the file. Ports bound to `gnd` stay bound; the others are open, and everything outside the component is removed.
+/// Several instances, `arm,bob`, are one component: its ports are the nodes that it shares with the rest of the model.
 ///
 /// The given variables are independent across variables, in the order of port declarations, and through variables at
 /// the other ports. The equations express the other variable of each port, in the Laplace variable s. Through variables
@@ -33,12 +34,13 @@ Examples:
   lgm terminals examples/line.lgm --component Section
   lgm terminals examples/hydraulic_lift.lgm --component piston
   lgm terminals examples/seeds/euler_gyrator_ring.lgm --component ring
+  lgm terminals examples/rigid_gears.lgm --component first_stage,wheels,second_stage
   lgm terminals examples/seeds/rocking_pendulum.lgm --component ideal --given turn=across,centre=through
   lgm terminals examples/seeds/lamina.lgm --component ideal --given through --format json")]
 pub(in crate::cli) struct Arguments {
     #[command(flatten)]
     model: LinearModel,
-    /// The component: an instance, or a definition in the file
+    /// The component: an instance, several instances with commas between them, or a definition in the file
     #[arg(long, value_name = "NAME")]
     component: String,
     /// The preferred given variables, `across` or `through`, or those of single ports: `--given a=across,b=through`
