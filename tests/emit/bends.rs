@@ -8,7 +8,7 @@ use crate::support;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use support::emitted::{Rows, cargo, compile, must, python, simulated};
+use support::emitted::{Rows, compile, must, python, rust_program, simulated};
 
 /// A model, its stop time, and its tolerance relative to the range of a column: some models amplify errors.
 const MODELS: [(&str, &str, f64); 4] = [
@@ -41,15 +41,7 @@ fn steps_of_emitted_c_end_at_bends() {
 
 #[test]
 fn steps_of_emitted_rust_end_at_bends() {
-    let target = tempfile::tempdir().unwrap();
-    assert_near("rust", |folder| {
-        must(&mut cargo(
-            &folder.join("run"),
-            target.path(),
-            &["build", "--example", "simulate"],
-        ));
-        Command::new(target.path().join("debug/examples/simulate"))
-    });
+    assert_near("rust", |folder| Command::new(rust_program(folder)));
 }
 
 #[test]

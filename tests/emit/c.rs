@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::emitted::{
     CPP, RECTIFIED, RECTIFIED_ROWS, Rows, SANITIZED, STRICT, TIGHT, WAITING, WAITING_RTOL, agree, assert_rectified,
-    assert_small, assert_waited, compile, emit, examples, for_each, must, rectifier, session_of, simulated, small,
-    sources, stop, write_code,
+    assert_small, assert_waited, compile, emit, examples, for_each, joined, must, rectifier, session_of, simulated,
+    small, sources, stop, write_code,
 };
 
 /// Includes fixed steps, which are valid C and C++ too.
@@ -23,13 +23,16 @@ fn every_example_runs_in_c_as_it_does_here_and_is_also_cpp() {
             ..CodeOptions::default()
         };
         write_code(&session_of(file), Target::C, &options, folder)?;
-        let mut all = sources(folder);
-        let fixed = fs::read_dir(folder.join("run"))
+        let run = fs::read_dir(folder.join("run"))
             .unwrap()
             .map(|entry| entry.unwrap().path());
-        all.extend(fixed.filter(|path| path.display().to_string().ends_with("_fixed.c")));
-        must(Command::new("g++").args(CPP).args(&all));
-        must(Command::new("gcc").args(STRICT).arg("-fsyntax-only").args(&all));
+        let fixed: Vec<PathBuf> = run
+            .filter(|path| path.display().to_string().ends_with("_fixed.c"))
+            .collect();
+        must(Command::new("g++").args(CPP).args(joined(folder)).args(&fixed));
+        // Each file alone, so that it includes what it uses.
+        let alone = [sources(folder), fixed].concat();
+        must(Command::new("gcc").args(STRICT).arg("-fsyntax-only").args(alone));
         // The seeds are linear and share one code path: the sanitizers run on the other examples.
         let is_seed = file.parent().is_some_and(|folder| folder.ends_with("seeds"));
         let program = compile(folder, if is_seed { &["-O0"] } else { &SANITIZED });

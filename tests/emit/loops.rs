@@ -150,7 +150,7 @@ model Ring {{
 fn loops_of_more_unknowns_than_a_small_computer_has_room_for_are_solved() {
     let scratch = tempfile::tempdir().unwrap();
     let file = scratch.path().join("ring.lgm");
-    let text = ring(70).replace("stop = 0.05 [s]; points = 11", "stop = 0.005 [s]; points = 3");
+    let text = ring(70).replace("stop = 0.05 [s]; points = 11", "stop = 0.001 [s]; points = 3");
     fs::write(&file, text).unwrap();
     let expected = simulated(&file, &[]);
     let folder = scratch.path().join("c");

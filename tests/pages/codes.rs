@@ -90,18 +90,23 @@ fn every_code_in_use_has_a_page_and_every_page_a_code_in_use() {
     assert_eq!(written, paged, "the files of docs/codes are the pages");
 }
 
-/// A text and what `check --verify` says of it.
-type Checked = Arc<(SourceMap, Vec<Diagnostic>)>;
+/// Results for examples, complete or under way, by the code and the text.
+type Known<T> = Mutex<BTreeMap<(String, String), Arc<OnceLock<Arc<T>>>>>;
 
-/// Examples that have been checked or will be, by the code and the text.
-type Known = BTreeMap<(String, String), Arc<OnceLock<Checked>>>;
+/// The result for an example, computed once.
+fn once<T>(known: &Known<T>, code: &str, text: &str, compute: impl FnOnce() -> T) -> Arc<T> {
+    let key = (code.to_string(), text.to_string());
+    let place = Arc::clone(known.lock().unwrap().entry(key).or_default());
+    Arc::clone(place.get_or_init(|| Arc::new(compute())))
+}
+
+/// A text and what `check --verify` says of it.
+type Checked = (SourceMap, Vec<Diagnostic>);
 
 /// What `check --verify` says of an example of a page. Two tests ask for it.
-fn checked(code: &str, text: &str, files: &PageFiles) -> Checked {
-    static KNOWN: Mutex<Known> = Mutex::new(Known::new());
-    let key = (code.to_string(), text.to_string());
-    let place = Arc::clone(KNOWN.lock().unwrap().entry(key).or_default());
-    let check = || {
+fn checked(code: &str, text: &str, files: &PageFiles) -> Arc<Checked> {
+    static KNOWN: Known<Checked> = Mutex::new(BTreeMap::new());
+    once(&KNOWN, code, text, || {
         let mut map = SourceMap::default();
         let root = map.add("model.lgm", text, Some("model.lgm".into()));
         let request = lgm::Request {
@@ -109,9 +114,25 @@ fn checked(code: &str, text: &str, files: &PageFiles) -> Checked {
             ..lgm::Request::default()
         };
         let found = lgm::check(files, &mut map, root, &request);
-        Arc::new((map, found))
-    };
-    Arc::clone(place.get_or_init(check))
+        (map, found)
+    })
+}
+
+/// A command of a page, its standard output and standard error, and its exit code.
+type Ran = (String, [String; 2], Option<i32>);
+
+/// The commands of an example of a page, run in one folder. Two tests ask for those that fail.
+fn ran(code: &str, text: &str, files: &PageFiles) -> Arc<Vec<Ran>> {
+    static KNOWN: Known<Vec<Ran>> = Mutex::new(BTreeMap::new());
+    once(&KNOWN, code, text, || {
+        let folder = pages::folder(files, text);
+        let lines = text.lines().filter_map(|line| line.strip_prefix("$ "));
+        let run = |line: &str| {
+            let (streams, ended) = pages::apart(line, folder.path());
+            (line.to_string(), streams, ended)
+        };
+        lines.map(run).collect()
+    })
 }
 
 /// The errors of an example in the language.
@@ -128,14 +149,9 @@ fn fault_of_model(code: &str, text: &str, files: &PageFiles, fails: bool) -> Opt
 
 /// The errors of an example on the command line.
 fn fault_of_console(code: &str, text: &str, files: &PageFiles, fails: bool) -> Option<String> {
-    let folder = pages::folder(files);
-    let mut printed = String::new();
-    let mut codes = Vec::new();
-    for line in text.lines().filter_map(|line| line.strip_prefix("$ ")) {
-        let (said, ended) = pages::printed(line, folder.path());
-        codes.push(ended);
-        printed.push_str(&said);
-    }
+    let ran = ran(code, text, files);
+    let codes: Vec<Option<i32>> = ran.iter().map(|(_, _, ended)| *ended).collect();
+    let printed: String = ran.iter().flat_map(|(_, streams, _)| streams.clone()).collect();
     let ends_right = match fails {
         // A warning does not make the command fail.
         true => printed.contains(&format!("[{code}]")),
@@ -258,9 +274,7 @@ fn shown(code: &str, text: &str, faults: &mut String) -> String {
                 out.push_str(&format!("{}\n\n{}\n", text.trim_end(), render(map, found, false)));
             }
             "console fails" => {
-                let folder = pages::folder(&files);
-                for line in text.lines().filter_map(|line| line.strip_prefix("$ ")) {
-                    let printed = pages::errors(line, folder.path());
+                for (line, [_, printed], _) in ran(code, text, &files).iter() {
                     let needs_help = printed.contains("] Error") || printed.contains("] Warning");
                     if needs_help && !printed.contains("Help: ") {
                         faults.push_str(&format!("==== {code}: `{line}` gets no help\n"));

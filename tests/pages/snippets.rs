@@ -70,7 +70,7 @@ fn faults(page: &Path) -> Vec<String> {
     let text = fs::read_to_string(page).unwrap();
     let blocks = blocks(&text);
     let files = PageFiles::of(&blocks);
-    let folder = pages::folder(&files);
+    let folder = pages::folder(&files, &text);
     let mut faults = Vec::new();
     for block in &blocks {
         if let Some(path) = block.path() {

@@ -375,17 +375,21 @@ fn sources_in(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Compiles the program of a folder: the model, and all files of its run as one, which takes half the time of separate
-/// files.
-pub fn compile(folder: &Path, flags: &[&str]) -> PathBuf {
-    let (program, whole) = (folder.join("program"), folder.join("program.whole"));
+/// The model of a folder, and all files of its run as one, which takes half the time of separate files.
+pub fn joined(folder: &Path) -> Vec<PathBuf> {
+    let whole = folder.join("program.whole");
     let includes = sources_in(&folder.join("run")).into_iter();
     let includes = includes.map(|file| format!("#include {file:?}\n"));
     fs::write(&whole, includes.collect::<String>()).unwrap();
+    [sources_in(folder), vec![whole]].concat()
+}
+
+/// Compiles the program of a folder.
+pub fn compile(folder: &Path, flags: &[&str]) -> PathBuf {
+    let program = folder.join("program");
     let mut gcc = Command::new("gcc");
     gcc.args(STRICT).args(flags).args(["-ffp-contract=off", "-x", "c"]);
-    gcc.args(sources_in(folder)).arg(&whole);
-    must(gcc.arg("-o").arg(&program).arg("-lm"));
+    must(gcc.args(joined(folder)).arg("-o").arg(&program).arg("-lm"));
     program
 }
 

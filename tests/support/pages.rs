@@ -94,12 +94,22 @@ pub fn write(folder: &Path, path: &Path, text: &str) {
     fs::write(place, text).unwrap();
 }
 
-/// A folder with the examples, under their paths and under their names alone, and the files of a page.
-pub fn folder(files: &PageFiles) -> tempfile::TempDir {
+/// A folder with the examples that a text or the files of its page name, under their paths and under their names alone, and these
+/// files. All examples for each of hundreds of texts would take longer than the commands; they are there if the text names a file
+/// that does not exist, since the answer may name one that does.
+pub fn folder(files: &PageFiles, text: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut examples = Vec::new();
     files_below(&package().join("examples"), &mut examples);
+    let exists = |name: &str| files.0.contains_key(Path::new(name)) || examples.iter().any(|path| path.ends_with(name));
+    let mut names = text.split_whitespace().filter(|word| word.ends_with(".lgm"));
+    let has_all = !names.all(exists);
     for path in examples {
+        let stem = path.file_stem().unwrap().to_string_lossy();
+        let is_named = || text.contains(&*stem) || files.0.values().any(|file| file.contains(&*stem));
+        if !has_all && !is_named() {
+            continue;
+        }
         let text = fs::read_to_string(&path).unwrap();
         write(folder.path(), path.strip_prefix(package()).unwrap(), &text);
         write(folder.path(), Path::new(path.file_name().unwrap()), &text);
@@ -115,15 +125,16 @@ const PROGRAMS: [&str; 5] = ["lgm", "printf", "head", "cc", "make"];
 
 /// The output of a page's command on both streams, and its exit code.
 pub fn printed(line: &str, folder: &Path) -> (String, Option<i32>) {
-    run("exec 2>&1", line, folder)
+    let ([both, _], code) = run("exec 2>&1", line, folder);
+    (both, code)
 }
 
-/// The standard error of a page's command.
-pub fn errors(line: &str, folder: &Path) -> String {
-    run("exec 2>&1 >/dev/null", line, folder).0
+/// The standard output and the standard error of a page's command, and its exit code.
+pub fn apart(line: &str, folder: &Path) -> ([String; 2], Option<i32>) {
+    run("", line, folder)
 }
 
-fn run(redirected: &str, line: &str, folder: &Path) -> (String, Option<i32>) {
+fn run(redirected: &str, line: &str, folder: &Path) -> ([String; 2], Option<i32>) {
     let program = line.split_whitespace().next().unwrap_or("");
     let is_known = PROGRAMS.contains(&program) || program.starts_with("./");
     assert!(is_known, "`{line}`: only {PROGRAMS:?} are run");
@@ -138,10 +149,8 @@ fn run(redirected: &str, line: &str, folder: &Path) -> (String, Option<i32>) {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    (
-        String::from_utf8_lossy(&output.stdout).into_owned(),
-        output.status.code(),
-    )
+    let streams = [output.stdout, output.stderr].map(|stream| String::from_utf8_lossy(&stream).into_owned());
+    (streams, output.status.code())
 }
 
 /// The commands of a console block, each with the lines that follow it.
