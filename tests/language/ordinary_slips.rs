@@ -302,6 +302,50 @@ fn wrong_arguments_of_library_components_are_refused_at_the_instance() {
     );
 }
 
+/// A negative force of friction would drive, and a negative restitution passes through the wall.
+#[test]
+fn wrong_arguments_of_library_elements_are_refused_at_the_instance() {
+    for (instance, words) in [
+        (
+            "DryFriction(-1 [N]) x -> gnd",
+            "`Fc` of `DryFriction` must not be negative",
+        ),
+        (
+            "DryFriction(F, -F) x -> gnd",
+            "`Fs` of `DryFriction` must not be negative",
+        ),
+        ("StribeckFriction(-F) x -> gnd", "this is -2"),
+        ("Wall(1 [m], 1.5) x -> gnd", "`e` of `Wall` must be from 0 to 1"),
+        ("Wall(1 [m], -0.5) x -> gnd", "this is -0.5"),
+        ("Backlash(-1 [mm]) x -> gnd", "`gap` of `Backlash` must not be negative"),
+        ("RotaryDryFriction(-1) w -> gnd", "`Tc`"),
+        ("BearingFriction(-1) w -> gnd", "`tau_c`"),
+        ("RotaryWall(1, 2) w -> gnd", "`e` of `RotaryWall`"),
+        ("RotaryBacklash(-1) w -> gnd", "`gap` of `RotaryBacklash`"),
+        ("Clutch(-2) w -> gnd", "`capacity` of `Clutch` must not be negative"),
+        ("Brake(-2) w -> gnd", "`capacity` of `Brake` must not be negative"),
+        ("IdealDiode(-0.7) n -> gnd", "`Von` of `IdealDiode`"),
+        ("CheckValve(-1) f -> gnd", "`Popen` of `CheckValve`"),
+        ("ReliefValve(-1) f -> gnd", "`Pset` of `ReliefValve`"),
+    ] {
+        let text = |instance: &str| {
+            format!(
+                "import switching; import drives; model M {{ param F = 2 [N]; node x : translational; node w : rotational; \
+                 node n : electrical; node f : fluid; m : Mass(1) x -> gnd; j : Inertia(1) w -> gnd; \
+                 r : Resistor(1) n -> gnd; p : FluidResistor(1) f -> gnd; e : {instance}; output v = across(m); }}"
+            )
+        };
+        let (found, shown) = found(&text(instance));
+        let errors: Vec<&str> = found
+            .iter()
+            .filter(|found| found.is_error())
+            .map(|found| found.code.as_str())
+            .collect();
+        assert_eq!(errors, ["LGM0414"], "{shown}");
+        assert!(shown.contains(words) && !shown.contains("stdlib"), "{shown}");
+    }
+}
+
 #[test]
 fn hertz_for_an_angular_frequency_is_warned_of() {
     for (instance, help) in [

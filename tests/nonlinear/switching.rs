@@ -310,6 +310,19 @@ fn rows_just_before_and_behind_events_are_written_where_they_are_asked_for() {
     assert_eq!((at(0.3), at(0.6)), (vec![1.0, 2.0], vec![2.0, 3.0]));
 }
 
+/// The switches change one unit in the last place after the sample at 1.5 ms.
+#[test]
+fn rows_at_events_do_not_go_back_in_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "import switching;\nmodel Pair {\n  node p, o : electrical;\n  s : VoltageSource(10) p -> gnd;\n  \
+         hi : Switch(mod(time, 1e-3) < 0.5e-3) p -> o;\n  lo : Switch(mod(time, 1e-3) > 0.5e-3) o -> gnd;\n  \
+         r : Resistor(1) o -> gnd;\n  output v = across(r);\n  experiment { stop = 0.1; points = 201; }\n}\n";
+    let found = rows(&written(&folder, text), &["--events"]).unwrap();
+    let times: Vec<f64> = found.values.iter().map(|row| row[0]).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    assert!(times.contains(&1.5e-3) && times.len() > 500, "{times:?}");
+}
+
 #[test]
 fn combinations_that_can_be_reached_are_listed() {
     let folder = tempfile::tempdir().unwrap();

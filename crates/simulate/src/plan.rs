@@ -4,6 +4,9 @@ use lgm_model::Experiment;
 use lgm_runtime::events::instants::plain;
 use lgm_source::diagnostic::Diagnostic;
 
+/// Times with a relative difference below this value are equal.
+pub(crate) const EQUAL_TIMES: f64 = 8.0 * f64::EPSILON;
+
 /// The plan of one run. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
@@ -57,6 +60,20 @@ impl Plan {
         let share = row as f64 / (self.points.max(2) - 1) as f64;
         let time = self.start + share * (self.stop - self.start);
         plain(time, time.abs().max(self.start.abs()))
+    }
+
+    /// Returns true if a row is at this time, or earlier, within the round-off of both.
+    pub(crate) fn is_row(&self, row: usize, time: f64) -> bool {
+        row < self.points && self.time(row) <= time + EQUAL_TIMES * time.abs()
+    }
+
+    /// Returns the time that a row at an event shows. If the next sample is at the same time within round-off, it is the time of that
+    /// sample, so that times never decrease.
+    pub(crate) fn shown(&self, row: usize, time: f64) -> f64 {
+        match self.is_row(row, time) {
+            true => self.time(row),
+            false => time,
+        }
     }
 }
 

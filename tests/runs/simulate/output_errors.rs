@@ -82,6 +82,10 @@ fn outputs_that_pass_zero_or_stay_there_are_not_warned_of() {
         // Two bodies connected by a spring.
         "model Two { input F = step(0.1); node a, b : translational; push : ForceSource(F) gnd -> a; m : Mass(1) a -> gnd; \
          n : Mass(2) b -> gnd; k : Spring(300) a -> b; d : Damper(2) a -> b; output e = across(k); output f = through(k); }",
+        // The power into a transformer is 0 except for the round-off of its two terms.
+        "model Modulated { input u = 3; node s, a, b : electrical; src : VoltageSource(u) s -> gnd; r : Resistor(2) s -> a; \
+         c1 : Capacitor(0.5) a -> gnd; tf : Transformer(2 + sin(time)) a -> gnd, b -> gnd; c2 : Capacitor(0.1) b -> gnd; \
+         rl : Resistor(10) b -> gnd; output va = across(c1); output p = power(tf); }",
     ] {
         for method in METHODS {
             let plan = Plan {

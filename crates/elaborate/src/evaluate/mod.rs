@@ -18,7 +18,7 @@
 //! which the layer above supplies.
 
 mod arithmetic;
-mod declarations;
+pub(crate) mod declarations;
 mod delays;
 pub(crate) mod dimensions;
 mod expanded;

@@ -1,6 +1,7 @@
 //! Instances: an element of the model, a component with all of its contents, a modal block.
 
 use crate::context::{GraphPart, Indices, Place, Progress, Record, pair};
+use crate::evaluate::declarations::ranges::Arguments;
 use crate::expand::{Expansion, Postponed};
 use crate::program::ItemRef;
 use crate::syntax_queries::bound_names;
@@ -165,7 +166,7 @@ impl<'a> Expansion<'_, 'a> {
             return;
         }
         let frame = self.scopes.frame(body, Some(path), place, Some(instance), depth);
-        if good && !self.is_within_ranges(instance, component, frame) {
+        if good && !self.is_within_ranges(instance, &component.name, Arguments::Frame(frame)) {
             return self.set_part(&instance.declared.name, indices, GraphPart::Failed, place);
         }
         self.set_part(&instance.declared.name, indices, GraphPart::Component(frame), place);

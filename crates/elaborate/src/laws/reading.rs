@@ -2,6 +2,7 @@
 
 use crate::context::values::{Agreement, DimId, Scalar, Text, Value};
 use crate::context::{AtPlace, Place, Progress};
+use crate::evaluate::declarations::ranges::Arguments;
 use crate::evaluate::law_scope::LawScope;
 use crate::law_forms::classify::{Fault, Rows, classify};
 use crate::law_forms::templates::Template;
@@ -47,6 +48,10 @@ impl<'a> LawReader<'_, 'a> {
         let element = self.element_of(id)?;
         let path = self.graph.model.graph.elements[id.index()].path;
         let arguments = self.argument_values(record.instance, &element.formals, (path, record.place), &|_| false)?;
+        let given = Arguments::Values(&element.formals, &arguments);
+        if !self.is_within_ranges(record.instance, &element.name, given) {
+            return None;
+        }
         if !element.modes.is_empty() {
             return self.find_modes(id, element, &arguments);
         }

@@ -381,7 +381,11 @@ impl Run<'_> {
         if let Some(watched) = &mut self.watched {
             watched.tolerate(self.motion, (time, &self.states), &self.scales);
         }
-        self.rows_at(time)?;
+        // Another change within round-off comes first.
+        let next = self.corners.get(self.corner).map_or(f64::INFINITY, |next| next.time);
+        if !is_reached(next, time) {
+            self.rows_at(time)?;
+        }
         Ok(false)
     }
 
@@ -454,7 +458,7 @@ impl Run<'_> {
                 continue;
             }
             // A row at the end of the part shows the state after the event there.
-            if time > self.until || time >= self.until && self.ends_with_event {
+            if time > self.until || self.ends_with_event && is_reached(self.until, time) {
                 return Ok(());
             }
             if let Err(stop) = self.progress.reached(time) {

@@ -19,6 +19,10 @@ const LOOKS: usize = 64;
 /// The error of an output in relative tolerances beyond which a warning is given.
 const TIMES: f64 = 100.0;
 
+/// A share of its error bound that an output does not exceed if states move by round-off only: between 1, if the bound is itself the
+/// round-off of terms that cancel, and the round-off as a fraction of the relative tolerance, at most 1e-3.
+const ROUNDED: f64 = 0.1;
+
 /// A relative error that is always acceptable, even for smaller tolerances.
 const ENOUGH: f64 = 1e-5;
 
@@ -37,6 +41,8 @@ pub(crate) struct OutputErrors {
     /// The largest magnitude of each output, and its largest perturbation.
     sizes: Vec<f64>,
     errors: Vec<f64>,
+    /// The largest change of each output when each state moves by a few units in the last place.
+    roundings: Vec<f64>,
     /// The state from which signs are drawn.
     signs: u64,
 }
@@ -48,6 +54,7 @@ impl OutputErrors {
             stride: rows.div_ceil(LOOKS),
             sizes: vec![0.0; outputs],
             errors: vec![0.0; outputs],
+            roundings: vec![0.0; outputs],
             signs: 0x9e37_79b9_7f4a_7c15,
             ..OutputErrors::default()
         }
@@ -70,17 +77,21 @@ impl OutputErrors {
                 sign * scales.relative(at, states[at])
             })
             .collect();
-        let moved = |side: f64| {
-            let moved: Vec<f64> = states.iter().zip(&moves).map(|(state, by)| state + side * by).collect();
+        let moved = |by: &dyn Fn(usize) -> f64| {
+            let moved: Vec<f64> = states.iter().enumerate().map(|(at, state)| state + by(at)).collect();
             motion.guess_unknowns(&solution);
             let mut values = vec![0.0; outputs.len()];
             motion.outputs(time, &moved, &mut values).then_some(values)
         };
         // A law with a kink or jump near the states of the sample has it on one side.
-        if let (Some(above), Some(below)) = (moved(1.0), moved(-1.0)) {
+        if let (Some(above), Some(below)) = (moved(&|at| moves[at]), moved(&|at| -moves[at])) {
             for (at, value) in outputs.iter().enumerate() {
                 let by = (above[at] - value).abs().min((below[at] - value).abs());
                 self.errors[at] = self.errors[at].max(by);
+            }
+            let rounded = moved(&|at| 8.0 * f64::EPSILON * states[at].abs().copysign(moves[at]));
+            for (at, value) in rounded.iter().flatten().enumerate() {
+                self.roundings[at] = self.roundings[at].max((value - outputs[at]).abs());
             }
         } else {
             motion.forget_fault();
@@ -91,7 +102,9 @@ impl OutputErrors {
     /// Returns the warning about outputs that are less accurate than the tolerance suggests, if any.
     pub fn warning(&self, system: &StateSystem, rtol: f64) -> Option<Diagnostic> {
         let share = |at: usize| self.errors[at] / self.sizes[at];
-        let is_lost = |at: &usize| share(*at) > ENOUGH.max(TIMES * rtol) && self.sizes[*at] > ZERO * self.errors[*at];
+        let is_zero =
+            |at: usize| self.sizes[at] <= ZERO * self.errors[at] || self.roundings[at] > ROUNDED * self.errors[at];
+        let is_lost = |at: &usize| share(*at) > ENOUGH.max(TIMES * rtol) && !is_zero(*at);
         let mut lost: Vec<usize> = (0..self.sizes.len()).filter(is_lost).collect();
         lost.sort_by(|a, b| share(*b).total_cmp(&share(*a)));
         let worst = *lost.first()?;

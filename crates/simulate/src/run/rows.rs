@@ -1,13 +1,10 @@
 //! The rows of a run, and their accuracy between the ends of steps.
 
 use crate::failure::{Failure, FailureKind};
-use crate::plan::Stop;
+use crate::plan::{EQUAL_TIMES, Stop};
 use crate::run::course::Run;
 use crate::solvers::interpolation::LIMIT;
 use crate::solvers::solver::Solver;
-
-/// Times with a relative difference below this value are equal.
-const EQUAL_TIMES: f64 = 8.0 * f64::EPSILON;
 
 /// The limits on the change of the longest step, if samples between steps limit it.
 const GROWTH: std::ops::RangeInclusive<f64> = 0.5..=2.0;
@@ -18,7 +15,7 @@ const ORDER: f64 = 4.0;
 impl Run<'_> {
     /// Returns true if the next row is at this time, within the round-off of both.
     pub(crate) fn is_row(&self, time: f64) -> bool {
-        self.row < self.plan.points && self.plan.time(self.row) <= time + EQUAL_TIMES * time.abs()
+        self.plan.is_row(self.row, time)
     }
 
     /// Writes the rows within the last step, up to a time that is excluded. Returns false if the next row is less
@@ -130,14 +127,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Writes a row at a corner or an event. If the next sample of the plan is at the same time within round-off, it
-    /// shows the time of that sample, so that times never decrease.
+    /// Writes a row at a corner or an event.
     pub(crate) fn event_row(&mut self, time: f64) -> Result<(), Failure> {
-        let shown = match self.is_row(time) {
-            true => self.plan.time(self.row),
-            false => time,
-        };
-        self.state_row(shown)
+        self.state_row(self.plan.shown(self.row, time))
     }
 
     pub(crate) fn state_row(&mut self, time: f64) -> Result<(), Failure> {

@@ -199,7 +199,8 @@ impl<'r> Course<'r> {
             columns.beside(self.time, &outputs, &standing.states);
             return Ok(());
         }
-        let written = columns.row(self.time, &outputs, &standing.states);
+        let shown = self.plan.shown(self.row, self.time);
+        let written = columns.row(shown, &outputs, &standing.states);
         written.map_err(|stop| Failure::new(self.time, FailureKind::Stopped(stop)))
     }
 

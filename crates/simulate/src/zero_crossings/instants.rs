@@ -56,7 +56,8 @@ impl Instants {
         let values = || self.parameters.iter().chain(held);
         let is_known = {
             let known = self.known.borrow();
-            known.from <= time && time < known.until && known.values.iter().eq(values())
+            // Beyond the last change that was solved for, no end of the piece is known.
+            known.from <= time && self.just_after(time) < known.until && known.values.iter().eq(values())
         };
         if !is_known {
             let values: Vec<f64> = values().copied().collect();

@@ -5,6 +5,6 @@ pub(in crate::evaluate) mod conditions;
 pub(in crate::evaluate) mod declared;
 pub(in crate::evaluate) mod discrete;
 pub(in crate::evaluate) mod input_signals;
-pub(in crate::evaluate) mod ranges;
+pub(crate) mod ranges;
 pub(in crate::evaluate) mod settings;
 pub(in crate::evaluate) mod starts;

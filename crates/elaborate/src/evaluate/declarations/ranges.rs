@@ -1,7 +1,8 @@
-//! Ranges of the parameters of library components, checked at the instance.
+//! Ranges of the parameters of library components and elements, checked at the instance.
 //!
 //! Only values that are constant are checked: numbers, `const` values and parameters. A limit that is a signal changes during a run.
 
+use crate::context::values::Value;
 use crate::context::{EnvId, FrameId, Origin, Place, ValueSlot};
 use crate::evaluate::Evaluator;
 use crate::syntax_queries::argument_for;
@@ -9,25 +10,27 @@ use lgm_algebra::expr::to_f64;
 use lgm_source::Span;
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::{Diagnostic, six_digits};
-use lgm_syntax::ast::{self, Expr, ExprKind, Formal, Instance};
+use lgm_syntax::ast::{Expr, ExprKind, Formal, Instance, Name};
 use num_rational::BigRational;
 use num_traits::{One, Signed, Zero};
 
-/// A condition on the parameters of a component.
+/// A condition on the parameters of a component or an element.
 #[derive(Clone, Copy)]
 enum Range {
     /// A whole number from 1.
     Whole(&'static str),
     /// 0 or more.
     NotNegative(&'static str),
+    /// From 0 to 1.
+    Share(&'static str),
     /// The first of two limits is not above the second.
     Ordered(&'static str, &'static str),
     /// A time whose default is the ratio of two gains: without a value, neither gain may be 0.
     RatioOfGains(&'static str, [&'static str; 2]),
 }
 
-/// The conditions of the library's components.
-const RANGES: [(&str, &[Range]); 9] = [
+/// The conditions of the library's components and elements.
+const RANGES: [(&str, &[Range]); 22] = [
     ("LowPass", &[Range::Whole("order")]),
     ("HighPass", &[Range::Whole("order")]),
     ("PadeDelay", &[Range::Whole("order")]),
@@ -46,6 +49,25 @@ const RANGES: [(&str, &[Range]); 9] = [
         "PID",
         &[Range::Ordered("low", "high"), Range::RatioOfGains("Tt", ["Kp", "Ki"])],
     ),
+    ("IdealDiode", &[Range::NotNegative("Von")]),
+    ("DryFriction", &[Range::NotNegative("Fc"), Range::NotNegative("Fs")]),
+    (
+        "RotaryDryFriction",
+        &[Range::NotNegative("Tc"), Range::NotNegative("Ts")],
+    ),
+    (
+        "StribeckFriction",
+        &[Range::NotNegative("Fc"), Range::NotNegative("Fs")],
+    ),
+    ("BearingFriction", &[Range::NotNegative("tau_c")]),
+    ("Clutch", &[Range::NotNegative("capacity")]),
+    ("Brake", &[Range::NotNegative("capacity")]),
+    ("Wall", &[Range::Share("e")]),
+    ("RotaryWall", &[Range::Share("e")]),
+    ("Backlash", &[Range::NotNegative("gap")]),
+    ("RotaryBacklash", &[Range::NotNegative("gap")]),
+    ("CheckValve", &[Range::NotNegative("Popen")]),
+    ("ReliefValve", &[Range::NotNegative("Pset")]),
 ];
 
 /// Functions whose value is constant if their arguments are.
@@ -53,6 +75,15 @@ const PLAIN_FUNCTIONS: [&str; 8] = ["abs", "cos", "exp", "max", "min", "round", 
 
 /// The maximum depth at which an expression is examined.
 const DEEPEST: usize = 32;
+
+/// The source of the arguments of an instance.
+#[derive(Clone, Copy)]
+pub(crate) enum Arguments<'v, 'a> {
+    /// The frame of a component.
+    Frame(FrameId),
+    /// The parameters of an element, and their values.
+    Values(&'a [Formal], &'v [Value]),
+}
 
 /// A constant argument, or a default.
 struct Known {
@@ -64,21 +95,21 @@ struct Known {
 }
 
 impl<'a> Evaluator<'a> {
-    /// Returns true if the constant arguments of a library component are within their ranges; errors are reported.
+    /// Returns true if the constant arguments of a library component or element are within their ranges; errors are reported.
     pub(crate) fn is_within_ranges(
         &mut self,
         instance: &'a Instance,
-        component: &'a ast::Component,
-        frame: FrameId,
+        definition: &'a Name,
+        arguments: Arguments<'_, 'a>,
     ) -> bool {
-        if !self.program.is_library(component.name.span.source) {
+        if !self.program.is_library(definition.span.source) {
             return true;
         }
-        let Some((_, ranges)) = RANGES.iter().find(|entry| entry.0 == &*component.name.text) else {
+        let Some((_, ranges)) = RANGES.iter().find(|entry| entry.0 == &*definition.text) else {
             return true;
         };
         for range in *ranges {
-            if let Some(fault) = self.fault_of_range(*range, instance, frame) {
+            if let Some(fault) = self.fault_of_range(*range, instance, arguments) {
                 self.report(fault);
                 return false;
             }
@@ -86,12 +117,17 @@ impl<'a> Evaluator<'a> {
         true
     }
 
-    fn fault_of_range(&mut self, range: Range, instance: &'a Instance, frame: FrameId) -> Option<Diagnostic> {
+    fn fault_of_range(
+        &mut self,
+        range: Range,
+        instance: &'a Instance,
+        arguments: Arguments<'_, 'a>,
+    ) -> Option<Diagnostic> {
         let (name, kind) = (&instance.declared.name.text, &instance.kind.text);
         let shown = |value: &BigRational| six_digits(to_f64(value));
         match range {
             Range::Whole(formal) => {
-                let known = self.known_argument(formal, instance, frame)?;
+                let known = self.known_argument(formal, instance, arguments)?;
                 let is_good = known.value.is_integer() && known.value >= BigRational::one();
                 (!is_good).then(|| {
                     Diagnostic::error(
@@ -103,16 +139,28 @@ impl<'a> Evaluator<'a> {
                 })
             }
             Range::NotNegative(formal) => {
-                let known = self.known_argument(formal, instance, frame)?;
+                let known = self.known_argument(formal, instance, arguments)?;
                 known.value.is_negative().then(|| {
                     Diagnostic::error(Code::LGM0414, format!("`{formal}` of `{kind}` must not be negative"))
                         .label(known.span, format!("this is {}", shown(&known.value)))
-                        .help("write its magnitude: the component applies the sign")
+                        .help(match arguments {
+                            Arguments::Frame(_) => "write its magnitude: the component applies the sign",
+                            Arguments::Values(..) => "give a value from 0",
+                        })
+                })
+            }
+            Range::Share(formal) => {
+                let known = self.known_argument(formal, instance, arguments)?;
+                let is_good = !known.value.is_negative() && known.value <= BigRational::one();
+                (!is_good).then(|| {
+                    Diagnostic::error(Code::LGM0414, format!("`{formal}` of `{kind}` must be from 0 to 1"))
+                        .label(known.span, format!("this is {}", shown(&known.value)))
+                        .help("0 does not rebound, and 1 rebounds without loss")
                 })
             }
             Range::Ordered(low, high) => {
-                let lowest = self.known_argument(low, instance, frame)?;
-                let highest = self.known_argument(high, instance, frame)?;
+                let lowest = self.known_argument(low, instance, arguments)?;
+                let highest = self.known_argument(high, instance, arguments)?;
                 (lowest.value > highest.value).then(|| {
                     let diagnostic = Diagnostic::error(Code::LGM0414, format!("`{low}` of `{name}` is above `{high}`"))
                         .label(highest.span, format!("`{high}` is {}", shown(&highest.value)));
@@ -127,16 +175,18 @@ impl<'a> Evaluator<'a> {
                 })
             }
             Range::RatioOfGains(time, [above, below]) => {
-                if self.given(time, instance, frame).is_some() {
+                if let Arguments::Frame(frame) = arguments
+                    && self.given(time, instance, frame).is_some()
+                {
                     return None;
                 }
                 // Parameters that are 0 may divide: their products with 0 vanish.
                 let zero = |known: &Known| known.value.is_zero();
-                let above_known = self.known_argument(above, instance, frame).filter(zero);
+                let above_known = self.known_argument(above, instance, arguments).filter(zero);
                 let (gain, known) = match above_known {
                     Some(known) => (above, known),
                     None => {
-                        let known = self.known_argument(below, instance, frame).filter(zero)?;
+                        let known = self.known_argument(below, instance, arguments).filter(zero)?;
                         (below, Some(known).filter(|known| known.is_number)?)
                     }
                 };
@@ -170,16 +220,26 @@ impl<'a> Evaluator<'a> {
     }
 
     /// Returns the value of a formal parameter if it is constant.
-    fn known_argument(&mut self, name: &str, instance: &'a Instance, frame: FrameId) -> Option<Known> {
-        let (at, formal) = self.formal_of(name, frame)?;
-        let slot = self.scopes.value_slot(name, frame)?;
-        let origin = self.scopes.values[slot].clone();
-        if !self.is_constant_slot(&origin, frame, DEEPEST) {
-            return None;
-        }
-        let given = argument_for(instance, formal, at);
-        let span = given.map_or(instance.declared.span, |expr| expr.span);
-        let value = self.slot_value(slot, None, name, span, frame);
+    fn known_argument(&mut self, name: &str, instance: &'a Instance, arguments: Arguments<'_, 'a>) -> Option<Known> {
+        let span_of = |formal: &Formal, at: usize| {
+            argument_for(instance, formal, at).map_or(instance.declared.span, |expr| expr.span)
+        };
+        let (value, span) = match arguments {
+            Arguments::Frame(frame) => {
+                let (at, formal) = self.formal_of(name, frame)?;
+                let slot = self.scopes.value_slot(name, frame)?;
+                let origin = self.scopes.values[slot].clone();
+                if !self.is_constant_slot(&origin, frame, DEEPEST) {
+                    return None;
+                }
+                let span = span_of(formal, at);
+                (self.slot_value(slot, None, name, span, frame), span)
+            }
+            Arguments::Values(formals, values) => {
+                let at = formals.iter().position(|formal| &*formal.name.text == name)?;
+                (values.get(at)?.clone(), span_of(&formals[at], at))
+            }
+        };
         let [scalar] = value.entries() else { return None };
         let expr = scalar.expr;
         let values = &self.parameter_values;
