@@ -200,6 +200,19 @@ impl StateSystem {
         }
     }
 
+    /// Returns a number for each state; states with the same unit have the same number.
+    pub fn kinds(&self) -> Vec<usize> {
+        let mut units = Vec::new();
+        let kinds = self.states.iter().map(|state| {
+            let known = units.iter().position(|unit| *unit == &state.unit);
+            known.unwrap_or_else(|| {
+                units.push(&state.unit);
+                units.len() - 1
+            })
+        });
+        kinds.collect()
+    }
+
     /// Returns the initial guesses of the unknowns of all loops; `otherwise` if unknown.
     pub fn first_unknowns(&self, otherwise: f64) -> Vec<f64> {
         let of = |each: &AlgebraicLoop| match each.guesses.is_empty() {

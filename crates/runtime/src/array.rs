@@ -31,6 +31,11 @@ pub trait Array:
     }
 }
 
+/// An array or a vector of numbers.
+pub trait Numbers<T>: AsRef<[T]> + AsMut<[T]> + Clone {}
+
+impl<T, X: AsRef<[T]> + AsMut<[T]> + Clone> Numbers<T> for X {}
+
 impl<T: Copy + Debug, const LENGTH: usize> Array for [T; LENGTH] {
     type Item = T;
     const LENGTH: usize = LENGTH;

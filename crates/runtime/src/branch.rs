@@ -6,7 +6,7 @@
 //! the step (two solutions meet and vanish, or a limit is reached), this end is an event. The run then continues with
 //! the solution to which the loops settle.
 
-use super::array::Array;
+use super::array::{Array, Numbers};
 use super::linear::solve_factors;
 use super::loops::{are_finite, small, zeros};
 use super::model::Model;
@@ -28,9 +28,9 @@ pub const PARTS: usize = 400;
 /// The distance from the end of a branch at which slopes are evaluated, as a fraction of the run.
 pub const APART: f64 = 1e-7;
 /// The maximum number of moves from the end of a branch to another solution.
-pub const MOVES: usize = 2000;
+const MOVES: usize = 2000;
 /// The longest move, relative to the unknowns.
-pub const MOVE: f64 = 0.05;
+const MOVE: f64 = 0.05;
 
 /// A point at which the loops are solved.
 #[derive(Clone, Copy, Debug)]
@@ -78,15 +78,55 @@ pub struct Branch<S: System> {
     anchors: Option<[(Point<S>, S::Unknowns); 2]>,
 }
 
-fn largest<T: Real, W: Array<Item = T>>(values: &W) -> T {
-    values
-        .entries()
-        .fold(T::c(0.0), |most, value| most.maximum(value.abs()))
+fn largest<T: Real>(values: &[T]) -> T {
+    values.iter().fold(T::c(0.0), |most, value| most.maximum(value.abs()))
 }
 
-fn product<T: Real, W: Array<Item = T>>(a: &W, b: &W) -> T {
-    let products = a.entries().zip(b.entries()).map(|(a, b)| *a * *b);
+fn product<T: Real>(a: &[T], b: &[T]) -> T {
+    let products = a.iter().zip(b).map(|(a, b)| *a * *b);
     products.fold(T::c(0.0), |sum, product| sum + product)
+}
+
+/// Returns the limit of the unknowns after the end of a branch, as if each had a small inertia that stabilises the branch. `drift` returns
+/// the residuals in the scale of the unknowns, which move against them; `other` returns another solution next to a guess.
+pub fn drift_from<M, T: Real, W: Numbers<T>>(
+    model: &mut M,
+    end: &W,
+    drift: impl Fn(&mut M, &W) -> Option<W>,
+    other: impl Fn(&mut M, &W) -> Option<W>,
+) -> Option<W> {
+    let (mut at, mut share) = (end.clone(), T::c(1.0));
+    let size = largest(end.as_ref()).maximum(T::c(1e-9));
+    for _ in 0..MOVES {
+        let direction = drift(model, &at)?;
+        let (most, here) = (largest(direction.as_ref()), largest(at.as_ref()));
+        if most <= T::c(0.0) || here > T::c(1e30) || share < T::c(1e-30) {
+            return None;
+        }
+        // Increasing moves lead away from the end, where the drift is small.
+        let longest = T::c(MOVE) * (here + size) / most;
+        let length = share * longest.minimum(share.maximum(T::c(1.0)));
+        let mut trial = at.clone();
+        for (trial, direction) in trial.as_mut().iter_mut().zip(direction.as_ref()) {
+            *trial = *trial - length * *direction;
+        }
+        let next = drift(model, &trial);
+        let same = next.map(|next| product(next.as_ref(), direction.as_ref()));
+        if same.is_some_and(|same| same > T::c(0.0)) {
+            at = trial;
+            share = T::c(2.0) * share;
+            continue;
+        }
+        if same.is_some() {
+            // A solution lies between the two points.
+            let found = other(model, &trial).or_else(|| other(model, &at));
+            if found.is_some() {
+                return found;
+            }
+        }
+        share = T::c(0.25) * share;
+    }
+    None
 }
 
 /// Returns true if an unknown differs between two solutions by more than a branch allows.
@@ -325,44 +365,15 @@ impl<S: System> Branch<S> {
         is_elsewhere::<S>(&found, &self.end).then_some(found)
     }
 
-    /// Returns the limit of the unknowns after the end of the branch, as if each had a small inertia that stabilises the branch.
+    /// Returns the limit of the unknowns after the end of the branch.
     fn drift(&self, model: &mut Model<S>, point: &Point<S>) -> Option<S::Unknowns> {
         let (before, unknowns) = &self.anchors.as_ref()?[0];
         let slopes = model.loops_slopes(before, unknowns)?;
-        let (mut at, mut share) = (self.end, S::Real::c(1.0));
-        let size = largest(&self.end).maximum(S::Real::c(1e-9));
-        for _ in 0..MOVES {
-            let direction = model.loops_drift(point, &at, &slopes)?;
-            let most = largest(&direction);
-            if most <= S::Real::c(0.0) || largest(&at) > S::Real::c(1e30) || share < S::Real::c(1e-30) {
-                return None;
-            }
-            let longest = S::Real::c(MOVE) * (largest(&at) + size) / most;
-            let limit = share.maximum(S::Real::c(1.0));
-            let length = share * if longest < limit { longest } else { limit };
-            let mut trial = at;
-            for (trial, direction) in trial.entries_mut().zip(direction.entries()) {
-                *trial = *trial - length * *direction;
-            }
-            let next = model.loops_drift(point, &trial, &slopes);
-            match next.map(|next| product(&next, &direction)) {
-                Some(same) if same > S::Real::c(0.0) => {
-                    at = trial;
-                    share = S::Real::c(2.0) * share;
-                }
-                Some(_) => {
-                    // A solution lies between the two points.
-                    let found = self
-                        .other(model, point, &trial)
-                        .or_else(|| self.other(model, point, &at));
-                    if found.is_some() {
-                        return found;
-                    }
-                    share = S::Real::c(0.25) * share;
-                }
-                None => share = S::Real::c(0.25) * share,
-            }
-        }
-        None
+        drift_from(
+            model,
+            &self.end,
+            |model, at| model.loops_drift(point, at, &slopes),
+            |model, guess| self.other(model, point, guess),
+        )
     }
 }

@@ -1,11 +1,11 @@
 //! Dormand and Prince's method of order 5(4) with step size control and dense output.
 
-use super::array::Array;
+use super::array::{Array, Numbers};
 use super::real::Real;
 use super::system::Fault;
 
 /// The weights of the previous slopes in the point of each stage.
-pub const SHARES: [&[f64]; 7] = [
+const SHARES: [&[f64]; 7] = [
     &[],
     &[1.0 / 5.0],
     &[3.0 / 40.0, 9.0 / 40.0],
@@ -28,9 +28,9 @@ pub const SHARES: [&[f64]; 7] = [
     ],
 ];
 /// The times of the stages, as fractions of a step.
-pub const NODES: [f64; 7] = [0.0, 0.2, 0.3, 0.8, 8.0 / 9.0, 1.0, 1.0];
+const NODES: [f64; 7] = [0.0, 0.2, 0.3, 0.8, 8.0 / 9.0, 1.0, 1.0];
 /// The solution of order 5 minus that of order 4.
-pub const DIFFERENCES: [f64; 7] = [
+const DIFFERENCES: [f64; 7] = [
     71.0 / 57600.0,
     0.0,
     -71.0 / 16695.0,
@@ -163,22 +163,6 @@ impl<T: Real, X: Array<Item = T>> Dopri5<X> {
         Ok(solver)
     }
 
-    /// Creates the memory for steps that the caller controls; their first slope is not known yet.
-    pub(crate) fn at(t: T, x: &X) -> Dopri5<X> {
-        let zero = T::c(0.0);
-        Dopri5 {
-            before: t,
-            t,
-            x: *x,
-            x_before: *x,
-            h: zero,
-            tolerances: Tolerances::with_scales(zero, zero, &[]),
-            longest: zero,
-            steps: 0,
-            slope: [X::filled(zero); 7],
-        }
-    }
-
     /// Returns to the start of the last step, whose first slope is still stored.
     pub(crate) fn go_back(&mut self) {
         (self.t, self.x) = (self.before, self.x_before);
@@ -202,7 +186,7 @@ impl<T: Real, X: Array<Item = T>> Dopri5<X> {
             if end <= self.t {
                 return Err(Fault::NotFinite);
             }
-            let tried = self.stages(&mut f, h, end);
+            let tried = stages(&mut f, (self.t, h, end), &self.x, &mut self.slope);
             let error = tried.map(|trial| (self.error(h, &trial), trial));
             let (error, trial) = match error {
                 Ok((error, trial)) if error <= T::c(1.0) => (error, trial),
@@ -239,47 +223,12 @@ impl<T: Real, X: Array<Item = T>> Dopri5<X> {
         }
     }
 
-    /// Computes the slopes of a step of length `h` to `end`, and the states there; the first slope must be known.
-    pub(crate) fn stages(
-        &mut self,
-        f: &mut impl FnMut(T, &X, &mut X) -> Result<(), Fault>,
-        h: T,
-        end: T,
-    ) -> Result<X, Fault> {
-        let mut trial = self.x;
-        for stage in 1..7 {
-            for (at, trial) in trial.entries_mut().enumerate() {
-                let mut sum = T::c(0.0);
-                for (share, slope) in SHARES[stage].iter().zip(&self.slope) {
-                    sum = sum + T::c(*share) * slope[at];
-                }
-                *trial = self.x[at] + h * sum;
-            }
-            let t = if stage < 5 {
-                self.t + T::c(NODES[stage]) * h
-            } else {
-                end
-            };
-            f(t, &trial, &mut self.slope[stage])?;
-        }
-        Ok(trial)
-    }
-
     fn error(&self, h: T, trial: &X) -> T {
         let mut error = T::c(0.0);
         for (at, trial) in trial.entries().enumerate() {
-            error = error.maximum(self.difference(h, at) / self.tolerances.allowed(at, self.x[at], *trial));
+            error = error.maximum(difference(&self.slope, h, at) / self.tolerances.allowed(at, self.x[at], *trial));
         }
         error
-    }
-
-    /// Returns the difference between the two solutions of a step for a state.
-    pub(crate) fn difference(&self, h: T, at: usize) -> T {
-        let mut sum = T::c(0.0);
-        for (share, slope) in DIFFERENCES.iter().zip(&self.slope) {
-            sum = sum + T::c(*share) * slope[at];
-        }
-        (h * sum).abs()
     }
 
     /// Computes the states at a time within the last step, to order 4.
@@ -295,11 +244,39 @@ impl<T: Real, X: Array<Item = T>> Dopri5<X> {
             let change = self.x[at] - self.x_before[at];
             let first = h * self.slope[0][at] - change;
             let last = change - h * self.slope[6][at] - first;
-            let mut bend = T::c(0.0);
-            for (share, slope) in DENSE.iter().zip(&self.slope) {
-                bend = bend + T::c(*share) * slope[at];
-            }
+            let bend = weighted(&self.slope, &DENSE, at);
             *x = self.x_before[at] + theta * (change + rest * (first + theta * (last + rest * h * bend)));
         }
     }
+}
+
+/// Computes the slopes of a step from `t` by `h` to `end`, and the states there; the first slope must be known.
+pub(crate) fn stages<T: Real, X: Numbers<T>, F>(
+    mut f: impl FnMut(T, &X, &mut X) -> Result<(), F>,
+    (t, h, end): (T, T, T),
+    x: &X,
+    slopes: &mut [X; 7],
+) -> Result<X, F> {
+    let mut trial = x.clone();
+    for stage in 1..7 {
+        for (at, (trial, x)) in trial.as_mut().iter_mut().zip(x.as_ref()).enumerate() {
+            *trial = *x + h * weighted(slopes, SHARES[stage], at);
+        }
+        let t = if stage < 5 { t + T::c(NODES[stage]) * h } else { end };
+        f(t, &trial, &mut slopes[stage])?;
+    }
+    Ok(trial)
+}
+
+/// Returns the difference between the two solutions of a step for a state.
+pub(crate) fn difference<T: Real, X: Numbers<T>>(slopes: &[X; 7], h: T, at: usize) -> T {
+    (h * weighted(slopes, &DIFFERENCES, at)).abs()
+}
+
+/// Returns the weighted sum of the slopes of a state.
+fn weighted<T: Real, X: Numbers<T>>(slopes: &[X; 7], weights: &[f64], at: usize) -> T {
+    let pairs = weights.iter().zip(slopes);
+    pairs.fold(T::c(0.0), |sum, (weight, slope)| {
+        sum + T::c(*weight) * slope.as_ref()[at]
+    })
 }

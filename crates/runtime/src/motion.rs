@@ -7,7 +7,7 @@ use super::jump::{self, Lost, Steps};
 use super::loops::zeros;
 use super::model::Model;
 use super::real::Real;
-use super::system::{Fault, System};
+use super::system::{At, Fault, System};
 
 /// The start and the stop of a run, and the number of its rows.
 #[derive(Clone, Copy, Debug)]
@@ -140,15 +140,7 @@ impl<S: System> Motion<S> {
         }
         let moved = match S::FEATURES.linear {
             true => self.moved_by_constants(&here, &steps, x)?,
-            false => {
-                let steps = Steps {
-                    t: here.t,
-                    is_start,
-                    before: *before,
-                    steps,
-                };
-                self.moved_on_a_way(t, &steps, x)?
-            }
+            false => self.moved_on_a_way((t, here.t), is_start, (*before, steps), x)?,
         };
         for at in 0..S::States::LENGTH {
             if !(is_start && S::STATES.start_given[at]) {
@@ -172,9 +164,36 @@ impl<S: System> Motion<S> {
         Ok(S::States::of(|at| x[at] + (moved[at] - without[at])))
     }
 
-    pub(crate) fn moved_on_a_way(&mut self, t: S::Real, steps: &Steps<S>, x: &S::States) -> Result<S::States, Fault> {
+    /// Moves the states along the path of the inputs, which have these values and steps.
+    fn moved_on_a_way(
+        &mut self,
+        (t, inside): (S::Real, S::Real),
+        is_start: bool,
+        (before, steps): (S::Inputs, S::Inputs),
+        x: &S::States,
+    ) -> Result<S::States, Fault> {
         self.last = (t, *x);
-        let moved = jump::after(&mut self.model, steps, self.tolerances.rtol, x).map_err(|lost| {
+        let model = &mut self.model;
+        let begun = if is_start { None } else { model.loops.solution() };
+        let guesses = S::LOOPS
+            .guesses
+            .map(|guess| begun.unwrap_or(S::Unknowns::of(|at| S::Real::c(guess[at]))));
+        let is_one = begun.is_some() || S::Unknowns::LENGTH == 0;
+        let steps = Steps {
+            kinds: S::STATES.kinds,
+            guesses: &guesses[..if is_one { 1 } else { guesses.len() }],
+            before,
+            steps,
+        };
+        model.loops.solve_exactly(true);
+        let moved = jump::after(
+            &mut |w, x, (u, du), dx| model.rates_near(w, At { t: inside, x, u, du }, dx).is_ok(),
+            &steps,
+            self.tolerances.rtol,
+            x,
+        );
+        model.loops.solve_exactly(false);
+        let moved = moved.map_err(|lost| {
             self.lost = lost;
             Fault::JumpNotKnown
         })?;

@@ -223,19 +223,6 @@ impl<'a> Subject<'a> {
         self.moves && !self.system.equations.linear
     }
 
-    /// Returns a number for each state; states with the same unit have the same number.
-    pub(crate) fn kinds(&self) -> Vec<usize> {
-        let mut units = Vec::new();
-        let kinds = self.states.iter().map(|state| {
-            let known = units.iter().position(|unit| *unit == &state.unit);
-            known.unwrap_or_else(|| {
-                units.push(&state.unit);
-                units.len() - 1
-            })
-        });
-        kinds.collect()
-    }
-
     /// Returns true if oscillations in time bound the steps of a solver ([`lgm_kernels::longest_step`]).
     pub(crate) fn bounds_steps(&self) -> bool {
         (!self.system.equations.linear || self.held.is_some()) && self.corners.phases().outputs() > 0

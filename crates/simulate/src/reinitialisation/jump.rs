@@ -4,9 +4,9 @@
 use crate::failure::{Blame, Failure, FailureKind};
 use crate::inputs::signals::{Corner, Side, Signals};
 use crate::motion::Motion;
-use crate::reinitialisation::jump_path::{self, Lost, Steps};
 use lgm_algebra::expr::{ExprId, SymbolId};
 use lgm_model::system::StateSystem;
+use lgm_runtime::jump::{Lost, Steps, after};
 use lgm_source::codes::Code;
 use lgm_source::diagnostic::Diagnostic;
 use rustc_hash::FxHashSet;
@@ -66,7 +66,7 @@ pub(crate) fn move_states(
     }
     let steps = step_vector(motion, corner);
     let time = corner.time;
-    let after: Vec<f64> = if motion.system.equations.linear {
+    let moved: Vec<f64> = if motion.system.equations.linear {
         let change = change_at(motion, time, states.len(), &steps);
         states
             .iter()
@@ -76,24 +76,38 @@ pub(crate) fn move_states(
     } else {
         let (mut before, mut rates) = (vec![0.0; steps.len()], vec![0.0; steps.len()]);
         signals.values(time, Side::Before, &mut before, &mut rates);
+        let mut guesses = vec![motion.solution()];
+        if at_start {
+            guesses.insert(0, motion.system.first_unknowns(0.0));
+        }
         let steps = Steps {
-            time,
-            is_start: at_start,
-            before: &before,
-            steps: &steps,
+            kinds: &motion.system.kinds(),
+            guesses: &guesses,
+            before,
+            steps,
         };
-        jump_path::after(motion, &steps, rtol, states).map_err(|lost| failure(motion, corner, states, lost))?
+        let mut rates =
+            |unknowns: &mut Vec<f64>, states: &Vec<f64>, inputs: (&Vec<f64>, &Vec<f64>), to: &mut Vec<f64>| {
+                motion.guess_unknowns(unknowns);
+                let is_known = motion.rates_with(time, states, Some(inputs.0), inputs.1, to);
+                if is_known {
+                    *unknowns = motion.solution();
+                }
+                is_known
+            };
+        let moved = motion.solving_exactly(|| after(&mut rates, &steps, rtol, &states.to_vec()));
+        moved.map_err(|lost| failure(motion, corner, states, lost))?
     };
-    for ((value, after), state) in states.iter_mut().zip(after).zip(&motion.system.states) {
+    for ((value, moved), state) in states.iter_mut().zip(moved).zip(&motion.system.states) {
         if !(at_start && state.start_given) {
-            *value = after;
+            *value = moved;
         }
     }
     Ok(())
 }
 
 /// Returns the message for an unknown jump.
-fn failure(motion: &Motion<'_>, corner: &Corner, states: &[f64], lost: Lost) -> Failure {
+fn failure(motion: &Motion<'_>, corner: &Corner, states: &[f64], lost: Lost<f64>) -> Failure {
     let state = match &lost {
         Lost::NoWay => None,
         Lost::Endless(at) | Lost::Open(at, ..) => Some(*at),

@@ -2,5 +2,4 @@
 
 pub(crate) mod initial_states;
 pub(crate) mod jump;
-pub(crate) mod jump_path;
 pub(crate) mod steady_states;

@@ -286,7 +286,7 @@ impl Run<'_> {
         Listed {
             change_tables: self.changing.map(|changing| change_tables(changing.0, c)),
             start_given: flags(&mut subject.system.states.iter().map(|state| state.start_given)),
-            state_kinds: integers(&subject.kinds()),
+            state_kinds: integers(&subject.system.kinds()),
             state_scales: list(scales, c.literal(1.0)),
             settled_unknowns: flags(&mut subject.settled_unknowns()),
             stored_unknowns: flags(&mut subject.stored_unknowns()),

@@ -273,7 +273,7 @@ fn tables(subject: &Subject<'_>) -> Tables {
         guesses: guesses.join(", "),
         settled_unknowns: flags(&mut subject.settled_unknowns()),
         stored_unknowns: flags(&mut subject.stored_unknowns()),
-        state_kinds: integers(&subject.kinds()),
+        state_kinds: integers(&subject.system.kinds()),
         state_scales: wrapped(&literals(subject.scales(), literal)),
         start_given: flags(&mut subject.system.states.iter().map(|state| state.start_given)),
     }
