@@ -146,6 +146,7 @@ pub fn elaborated(program: &Program, map: &SourceMap, settings: &Settings) -> El
     found.extend(normalize::split_singular_stiffness(&mut model));
     found.extend(normalize::hold_integrals(&mut model));
     normalize::watch_pulses(&mut model);
+    normalize::sample_times(&mut model);
     normalize::integrate_for_events(&mut model);
     normalize::mark_free_changes(&mut model);
     normalize::control_junctions(&mut model);

@@ -85,10 +85,10 @@ lgm_status lgm_events_watched(lgm_run *run, lgm_real t, const lgm_real x[], cons
     return status;
 }
 
-lgm_real lgm_events_assigned(lgm_run *run, int assignment) {
+lgm_real lgm_events_assigned(lgm_run *run, lgm_real t, int assignment) {
     lgm_events *const events = &run->events;
     real value[1] = {(real)0.0};
-    system_assigned(&run->model, assignment, run->t, events->watched + LGM_WATCHED_READ, run->u, events->temporaries, value);
+    system_assigned(&run->model, assignment, t, events->watched + LGM_WATCHED_READ, run->u, events->temporaries, value);
     return value[0];
 }
 
@@ -117,14 +117,14 @@ static real plain(real time, real size) {
     return (fabs(rounded - (wide)time) <= 2.0 * (wide)LGM_EPSILON * (wide)size) ? (narrow)rounded : time;
 }
 
-/* Returns the next instant of a block, computed from its number to avoid accumulated round-off. */
-static real instant_of(const lgm_run *run, int block) {
+/* Returns an instant of a block, computed from its number to avoid accumulated round-off. */
+static real instant_of(int block, real number) {
     real time;
     real size;
     if (lgm_periods[block] <= (real)0.0) {
         return LGM_INFINITE;
     }
-    time = lgm_firsts[block] + run->events.next[block] * lgm_periods[block];
+    time = lgm_firsts[block] + number * lgm_periods[block];
     size = higher(lgm_fabs(time), lgm_fabs(lgm_firsts[block]));
     return plain(time, size);
 }
@@ -136,7 +136,7 @@ lgm_real lgm_events_next(const lgm_run *run) {
 static void find_instant(lgm_run *run) {
     real first = LGM_INFINITE;
     for (int block = 0; block < LGM_BLOCKS; block++) {
-        first = lower(instant_of(run, block), first);
+        first = lower(instant_of(block, run->events.next[block]), first);
     }
     run->events.instant = first;
 }
@@ -168,11 +168,12 @@ static int keeps(lgm_run *run, int block, int held) {
     return lgm_events_keeps(run, block, held, margins_now(run));
 }
 
-/* Executes the assignments of a block. */
+/* Executes the assignments of a block; a sampled one reads the time of its own instant. */
 static lgm_status assign(lgm_run *run, int block) {
     lgm_events *const events = &run->events;
+    const real t = lower(instant_of(block, events->next[block] - (real)1.0), run->t);
     for (int at = lgm_first_assignment[block]; at < lgm_first_assignment[block + 1]; at++) {
-        const real value = lgm_events_assigned(run, at);
+        const real value = lgm_events_assigned(run, t, at);
         const int place = lgm_target_places[at];
         if (!isfinite(value)) {
             return lgm_events_fail(run, LGM_FAULT_NO_VALUE, run->model.combination, block);
@@ -269,7 +270,7 @@ static lgm_status happen(lgm_run *run) {
     lgm_status status = LGM_OK;
     int due = 0;
     for (int block = 0; block < LGM_BLOCKS; block++) {
-        events->is_run[block] = instant_of(run, block) <= run->t;
+        events->is_run[block] = instant_of(block, events->next[block]) <= run->t;
         events->next[block] += (real)events->is_run[block];
         due += events->is_run[block];
     }

@@ -81,7 +81,7 @@ int lgm_events_holds(int condition, const lgm_real margins[]);
 int lgm_events_keeps(lgm_run *run, int block, int held, const lgm_real margins[]);
 /* Records the sides of nonzero margins. */
 void lgm_events_remember(lgm_run *run, const lgm_real margins[]);
-lgm_real lgm_events_assigned(lgm_run *run, int assignment);
+lgm_real lgm_events_assigned(lgm_run *run, lgm_real t, int assignment);
 
 /* Records the values of the run just before the instant, for states and dependent storage of this combination. */
 void lgm_modes_before(lgm_run *run, lgm_before *from, int began);

@@ -61,6 +61,8 @@ lgm_status lgm_run_outputs(lgm_run *run, lgm_real t, const lgm_real x[], lgm_rea
 #endif
 #endif
     inside = lgm_run_inputs(run, t);
+    /* At a corner, the values after it, also of functions of time in outputs. */
+    inside = (inside <= run->from) ? lgm_later(inside) : inside;
     return lgm_finite_outputs(&run->model, inside, x, run->u, run->du, y);
 }
 

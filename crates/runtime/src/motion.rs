@@ -59,7 +59,7 @@ pub(crate) fn point<S: System>(
 
 /// Returns the time at which inputs that step are read: a few units in the last place later, so that a period of 0.1 s is over at the third of
 /// its instants although 0.3 in doubles is less than 3 times 0.1.
-fn later<S: System>(t: S::Real) -> S::Real {
+pub(crate) fn later<S: System>(t: S::Real) -> S::Real {
     match S::Switches::LENGTH {
         0 => t,
         _ => t + S::Real::c(4.0 * S::Real::EPSILON) * t.abs(),

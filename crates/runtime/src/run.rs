@@ -8,7 +8,7 @@ use super::jump::Lost;
 use super::loops::zeros;
 use super::model::Model;
 pub use super::motion::Plan;
-use super::motion::{point, rounding, Instant, Motion};
+use super::motion::{later, point, rounding, Instant, Motion};
 use super::real::Real;
 use super::system::{Fault, System};
 use core::convert::Infallible;
@@ -172,7 +172,10 @@ impl<S: System, R: FnMut(S::Real, &S::Outputs, &S::States), E: RunEvents<S>> Run
         self.motion.last = (t, *x);
         let here = self.motion.point(t, *x);
         let mut y = zeros();
-        self.motion.model.outputs(here.t, x, &here.u, &here.du, &mut y)?;
+        // At a discontinuity, the values after it, also of functions of time in outputs.
+        let is_after = here.t <= self.motion.from;
+        let shown = if is_after { later::<S>(here.t) } else { here.t };
+        self.motion.model.outputs(shown, x, &here.u, &here.du, &mut y)?;
         match self.events.row(&mut self.motion, t, x) {
             Some(row) => (self.rows)(t, &y, &row),
             None => (self.rows)(t, &y, x),

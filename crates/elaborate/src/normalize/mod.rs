@@ -8,6 +8,7 @@ mod free_changes;
 mod integrals;
 mod junctions;
 mod pulses;
+mod sampled_times;
 mod stiffness;
 
 pub(crate) use counts::counts;
@@ -16,4 +17,5 @@ pub(crate) use free_changes::mark_free_changes;
 pub(crate) use integrals::{hold_integrals, integrate_for_events};
 pub(crate) use junctions::control_junctions;
 pub(crate) use pulses::watch_pulses;
+pub(crate) use sampled_times::sample_times;
 pub(crate) use stiffness::split_singular_stiffness;

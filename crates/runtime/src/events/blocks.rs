@@ -54,12 +54,14 @@ impl<S: Switching> Moment<'_, S> {
         )
     }
 
-    /// Performs the assignments of a block.
+    /// Performs the assignments of a block; a sampled one reads the time of its own instant.
     fn assign(&mut self, block: usize, u: &mut S::Inputs) -> Result<(), Fault> {
         let tables = &S::TABLES.blocks[block];
+        let instant = tables.trigger.instant(self.events.next[block].to_f64() - 1.0);
+        let t = self.t.minimum(S::Real::c(instant));
         for (at, target) in tables.targets.iter().enumerate() {
             let given = AssignmentReads {
-                t: self.t,
+                t,
                 watched: &self.events.watched,
                 u,
                 temporaries: &self.events.temporaries,

@@ -273,9 +273,15 @@ impl Run<'_> {
             if at_corner && self.steps_end_it() {
                 return Ok(Outcome::Stopped);
             }
+            if at_corner && self.plan.events {
+                self.event_row(end)?;
+            }
             while at_corner && is_next(self) {
                 self.time = self.corners[self.corner].time.max(end);
                 self.pass_corner()?;
+            }
+            if at_corner && self.plan.events && !self.is_row(self.time) {
+                self.event_row(self.time)?;
             }
             if at_corner && self.watched_here() {
                 return Ok(Outcome::Stopped);
@@ -304,9 +310,6 @@ impl Run<'_> {
 
     /// Applies the steps of inputs at the current corner.
     fn pass_corner(&mut self) -> Result<(), Failure> {
-        if self.plan.events {
-            self.event_row(self.time)?;
-        }
         let before = self.energy();
         let corner = self.corners[self.corner].clone();
         self.corner += 1;
@@ -324,9 +327,6 @@ impl Run<'_> {
             meter.found.lost += before - after;
         }
         self.report_impulse(&corner);
-        if self.plan.events && !self.is_row(corner.time) {
-            self.event_row(corner.time)?;
-        }
         Ok(())
     }
 

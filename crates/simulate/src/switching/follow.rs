@@ -138,9 +138,11 @@ impl Course<'_> {
         for (symbol, value) in events.held().zip(standing.read()) {
             values.insert(symbol, value);
         }
-        values.insert(model.time, self.time);
         self.insert_inputs(standing, &mut values);
         for at in blocks {
+            // A sampled block reads the time of its own instant.
+            let instant = trigger(&events.blocks()[*at]).instant(self.next[*at] as f64 - 1.0);
+            values.insert(model.time, self.time.min(instant));
             for assignment in &events.blocks()[*at].assignments {
                 let found = events
                     .exprs()
