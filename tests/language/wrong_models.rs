@@ -288,6 +288,15 @@ fn a_product_with_a_number_keeps_its_unit() {
     says(&text("2*m"), Severity::Error, "LGM0201", &["[kg]"]);
 }
 
+#[test]
+fn functions_of_pure_numbers_give_integrals_a_unit() {
+    for function in ["sin", "asin", "acos", "sinh", "cosh"] {
+        let state = format!("input u [V] = 0.5; state s = int({function}(u/(1 [V])));");
+        let text = format!("model M {{ {state} output y = s + 1 [m]; }}");
+        says(&text, Severity::Error, "LGM0201", &["[s]", "[m]"]);
+    }
+}
+
 // ---- Couplers -----------------------------------------------------------------------------------------------------
 
 fn motor(coupler: &str) -> String {

@@ -85,7 +85,7 @@ pub(crate) const EXPANDED: [ExpandedFunction; 7] = [
 /// Returns the names of the expanded functions that no other function has.
 fn expanded_names() -> impl Iterator<Item = &'static str> {
     let names = EXPANDED.iter().map(|entry| entry.name);
-    names.filter(|name| Function::ALL.iter().all(|entry| entry.1 != *name))
+    names.filter(|name| Function::named(name).is_none())
 }
 
 /// The value of a signal some time earlier.
@@ -100,14 +100,14 @@ pub(crate) fn is_function(name: &str) -> bool {
         || name == DELAY
         || MEASURES.contains(&name)
         || MATRIX_FUNCTIONS.contains(&name)
-        || Function::ALL.iter().any(|entry| entry.1 == name)
+        || Function::named(name).is_some()
         || RANGED.contains(&name)
         || expanded_names().any(|expanded| expanded == name)
 }
 
 /// Returns the names of all functions, for suggestions.
 pub fn function_names() -> impl Iterator<Item = &'static str> {
-    let functions = Function::ALL.iter().map(|entry| entry.1);
+    let functions = Function::ALL.iter().map(|facts| facts.name);
     functions
         .chain(MEASURES.iter().copied())
         .chain(MATRIX_FUNCTIONS.iter().copied())

@@ -202,12 +202,8 @@ impl Reader<'_> {
                 list.push(self.top());
             }
             self.expect(")");
-            let function = Function::ALL
-                .iter()
-                .find(|entry| entry.1 == token)
-                .expect("a function")
-                .0;
-            return self.exprs.call(function, list);
+            let facts = Function::named(&token).expect("a function");
+            return self.exprs.call(facts.function, list);
         }
         let symbol = find(self.exprs, &token).unwrap_or_else(|| panic!("{token} is not declared"));
         self.exprs.symbol(symbol)

@@ -371,18 +371,11 @@ impl Exprs {
                         return self.times_root(outside, rest);
                     }
                 }
-                Function::Sin
-                | Function::Tan
-                | Function::Asin
-                | Function::Atan
-                | Function::Sinh
-                | Function::Tanh
-                | Function::Asinh
-                    if value.is_zero() =>
+                _ if value.is_zero()
+                    && let Some(found) = function.facts().at_zero =>
                 {
-                    return self.zero();
+                    return self.integer(i64::from(found));
                 }
-                Function::Cos | Function::Cosh | Function::Exp if value.is_zero() => return self.one(),
                 _ => {}
             }
         }

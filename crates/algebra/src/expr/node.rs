@@ -39,70 +39,95 @@ pub struct Symbol {
     pub kind: SymbolKind,
 }
 
-/// Functions of the language that remain in expressions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Function {
-    Sin,
-    Cos,
-    Tan,
-    Asin,
-    Acos,
-    Atan,
-    Atan2,
-    Sinh,
-    Cosh,
-    Tanh,
-    Asinh,
-    Exp,
-    Log,
-    Sqrt,
-    Abs,
-    Sign,
-    Min,
-    Max,
-    Floor,
-    /// `step(t0)`: 0 before t0, 1 from then on. The last argument of this function and of the next two is the time, which is not written in
-    /// the source.
-    Step,
+/// What is known of a function without its arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// The function.
+    pub function: Function,
+    /// The name in the language.
+    pub name: &'static str,
+    /// The number of written arguments; `None` for one or more.
+    pub arguments: Option<usize>,
+    /// True if it maps a pure number to a pure number.
+    pub is_pure: bool,
+    /// The value at the number 0, if simplification uses it.
+    pub(super) at_zero: Option<u8>,
+    /// The text in front of the arguments and after them in LaTeX.
+    pub(super) latex: [&'static str; 2],
+    /// The text in front of the arguments in Typst; `)` follows them.
+    pub(super) typst: &'static str,
+}
+
+/// Defines the functions: name, number of arguments, whether pure, value at 0, LaTeX and Typst.
+macro_rules! functions {
+    ($($(#[$note:meta])* $function:ident: $name:literal, $arguments:expr, $is_pure:literal, $at_zero:expr, $latex:expr, $typst:literal;)+) => {
+        /// Functions of the language that remain in expressions.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs)]
+        pub enum Function {
+            $($(#[$note])* $function,)+
+        }
+
+        impl Function {
+            /// All functions, in order.
+            pub const ALL: [Facts; [$($name),+].len()] = [$(Facts {
+                function: Function::$function,
+                name: $name,
+                arguments: $arguments,
+                is_pure: $is_pure,
+                at_zero: $at_zero,
+                latex: $latex,
+                typst: $typst,
+            }),+];
+        }
+    };
+}
+
+functions! {
+    Sin: "sin", Some(1), true, Some(0), [r"\sin\left(", r"\right)"], "sin(";
+    Cos: "cos", Some(1), true, Some(1), [r"\cos\left(", r"\right)"], "cos(";
+    Tan: "tan", Some(1), true, Some(0), [r"\tan\left(", r"\right)"], "tan(";
+    Asin: "asin", Some(1), true, Some(0), [r"\arcsin\left(", r"\right)"], "arcsin(";
+    Acos: "acos", Some(1), true, None, [r"\arccos\left(", r"\right)"], "arccos(";
+    Atan: "atan", Some(1), true, Some(0), [r"\arctan\left(", r"\right)"], "arctan(";
+    Atan2: "atan2", Some(2), false, None, [r"\operatorname{atan2}\left(", r"\right)"], r#"op("atan2")("#;
+    Sinh: "sinh", Some(1), true, Some(0), [r"\sinh\left(", r"\right)"], "sinh(";
+    Cosh: "cosh", Some(1), true, Some(1), [r"\cosh\left(", r"\right)"], "cosh(";
+    Tanh: "tanh", Some(1), true, Some(0), [r"\tanh\left(", r"\right)"], "tanh(";
+    Asinh: "asinh", Some(1), true, Some(0), [r"\operatorname{arsinh}\left(", r"\right)"], r#"op("arsinh")("#;
+    Exp: "exp", Some(1), true, Some(1), [r"\exp\left(", r"\right)"], "exp(";
+    Log: "log", Some(1), true, None, [r"\ln\left(", r"\right)"], "ln(";
+    Sqrt: "sqrt", Some(1), false, None, [r"\sqrt{", "}"], "sqrt(";
+    Abs: "abs", Some(1), false, None, [r"\left|", r"\right|"], "abs(";
+    Sign: "sign", Some(1), false, None, [r"\operatorname{sgn}\left(", r"\right)"], r#"op("sign")("#;
+    Min: "min", None, false, None, [r"\min\left(", r"\right)"], "min(";
+    Max: "max", None, false, None, [r"\max\left(", r"\right)"], "max(";
+    Floor: "floor", Some(1), false, None, [r"\left\lfloor ", r"\right\rfloor "], "floor(";
+    /// `step(t0)`: 0 before t0, 1 from then on. The last argument of this function and of the next two is the time, which is not
+    /// written in the source.
+    Step: "step", Some(1), false, None, [r"\operatorname{step}\left(", r"\right)"], r#"op("step")("#;
     /// `pulse(t0, width)`
-    Pulse,
+    Pulse: "pulse", Some(2), false, None, [r"\operatorname{pulse}\left(", r"\right)"], r#"op("pulse")("#;
     /// `ramp(t0)`: 0 before t0, time - t0 after.
-    Ramp,
+    Ramp: "ramp", Some(1), false, None, [r"\operatorname{ramp}\left(", r"\right)"], r#"op("ramp")("#;
     /// `int(e)` of a measured expression.
-    Int,
+    Int: "int", Some(1), false, None, [r"\int\left(", r"\right) dt"], "integral (";
     /// `der(e)` of a measured expression.
-    Der,
+    Der: "der", Some(1), false, None, [r"\frac{d}{dt}\left(", r"\right)"], r#"op("der")("#;
 }
 
 impl Function {
-    /// All functions with their names in the language and their numbers of written arguments (`None`: one or more).
-    pub const ALL: [(Function, &'static str, Option<usize>); 24] = [
-        (Function::Sin, "sin", Some(1)),
-        (Function::Cos, "cos", Some(1)),
-        (Function::Tan, "tan", Some(1)),
-        (Function::Asin, "asin", Some(1)),
-        (Function::Acos, "acos", Some(1)),
-        (Function::Atan, "atan", Some(1)),
-        (Function::Atan2, "atan2", Some(2)),
-        (Function::Sinh, "sinh", Some(1)),
-        (Function::Cosh, "cosh", Some(1)),
-        (Function::Tanh, "tanh", Some(1)),
-        (Function::Asinh, "asinh", Some(1)),
-        (Function::Exp, "exp", Some(1)),
-        (Function::Log, "log", Some(1)),
-        (Function::Sqrt, "sqrt", Some(1)),
-        (Function::Abs, "abs", Some(1)),
-        (Function::Sign, "sign", Some(1)),
-        (Function::Min, "min", None),
-        (Function::Max, "max", None),
-        (Function::Floor, "floor", Some(1)),
-        (Function::Step, "step", Some(1)),
-        (Function::Pulse, "pulse", Some(2)),
-        (Function::Ramp, "ramp", Some(1)),
-        (Function::Int, "int", Some(1)),
-        (Function::Der, "der", Some(1)),
-    ];
+    /// Returns what is known of the function.
+    pub fn facts(self) -> &'static Facts {
+        const ALL: &[Facts] = &Function::ALL;
+        &ALL[self as usize]
+    }
+
+    /// Returns the function with a name in the language.
+    pub fn named(name: &str) -> Option<&'static Facts> {
+        const ALL: &[Facts] = &Function::ALL;
+        ALL.iter().find(|facts| facts.name == name)
+    }
 
     /// Returns true if the last argument is the time, which is not written.
     pub fn is_of_time(self) -> bool {
@@ -119,11 +144,7 @@ impl Function {
 
     /// Returns the name in the language.
     pub fn name(self) -> &'static str {
-        Function::ALL
-            .iter()
-            .find(|entry| entry.0 == self)
-            .map(|entry| entry.1)
-            .expect("invariant: Function::ALL lists every function")
+        self.facts().name
     }
 }
 

@@ -70,8 +70,8 @@ impl<'a> Evaluator<'a> {
         if let Some(expanded) = Expanded::named(&name.text, arguments.len()) {
             return self.expanded_call(expanded, name, arguments, place, span);
         }
-        match Function::ALL.iter().find(|entry| entry.1 == &*name.text) {
-            Some((function, _, count)) => self.function(*function, *count, name, arguments, place, span),
+        match Function::named(&name.text) {
+            Some(facts) => self.function(facts.function, facts.arguments, name, arguments, place, span),
             // `names` has reported it.
             None => Value::Error,
         }

@@ -61,25 +61,10 @@ pub(crate) enum Lane {
 
 /// Returns the usual name of a function of one number.
 pub(crate) fn function_name(operation: Unary) -> &'static str {
-    match operation {
-        Unary::Absolute => "abs",
-        Unary::Sign => "sign",
-        Unary::Floor => "floor",
-        Unary::SquareRoot => "sqrt",
-        Unary::Sin => "sin",
-        Unary::Cos => "cos",
-        Unary::Tan => "tan",
-        Unary::Asin => "asin",
-        Unary::Acos => "acos",
-        Unary::Atan => "atan",
-        Unary::Sinh => "sinh",
-        Unary::Cosh => "cosh",
-        Unary::Tanh => "tanh",
-        Unary::Asinh => "asinh",
-        Unary::Exp => "exp",
-        Unary::ExpMinusOne => "expm1",
-        Unary::Log => "log",
-        Unary::Negate | Unary::Not => unreachable!("invariant: operators are no functions"),
+    match operation.function() {
+        Some(function) => function.name(),
+        None if operation == Unary::ExpMinusOne => "expm1",
+        None => unreachable!("invariant: operators are no functions"),
     }
 }
 

@@ -62,6 +62,14 @@ macro_rules! operations {
                 }
             }
 
+            /// Returns the function of the language that the operation computes; `None` if there is none.
+            pub fn function(self) -> Option<Function> {
+                match self {
+                    $($($kind::$name => Some(Function::$function),)?)+
+                    _ => None,
+                }
+            }
+
             /// Returns the value of the operation.
             #[inline]
             pub fn apply(self, $($operand: f64),+) -> f64 {

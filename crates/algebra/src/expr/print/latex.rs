@@ -68,32 +68,7 @@ impl Style for Latex {
     }
 
     fn call(function: Function) -> (Piece<'static>, &'static str) {
-        let (open, close) = match function {
-            Function::Sqrt => ("\\sqrt{", "}"),
-            Function::Abs => ("\\left|", "\\right|"),
-            Function::Floor => ("\\left\\lfloor ", "\\right\\rfloor "),
-            Function::Sin => ("\\sin\\left(", "\\right)"),
-            Function::Cos => ("\\cos\\left(", "\\right)"),
-            Function::Tan => ("\\tan\\left(", "\\right)"),
-            Function::Asin => ("\\arcsin\\left(", "\\right)"),
-            Function::Acos => ("\\arccos\\left(", "\\right)"),
-            Function::Atan => ("\\arctan\\left(", "\\right)"),
-            Function::Sinh => ("\\sinh\\left(", "\\right)"),
-            Function::Cosh => ("\\cosh\\left(", "\\right)"),
-            Function::Tanh => ("\\tanh\\left(", "\\right)"),
-            Function::Asinh => ("\\operatorname{arsinh}\\left(", "\\right)"),
-            Function::Exp => ("\\exp\\left(", "\\right)"),
-            Function::Log => ("\\ln\\left(", "\\right)"),
-            Function::Min => ("\\min\\left(", "\\right)"),
-            Function::Max => ("\\max\\left(", "\\right)"),
-            Function::Sign => ("\\operatorname{sgn}\\left(", "\\right)"),
-            Function::Int => ("\\int\\left(", "\\right) dt"),
-            Function::Der => ("\\frac{d}{dt}\\left(", "\\right)"),
-            Function::Atan2 => ("\\operatorname{atan2}\\left(", "\\right)"),
-            Function::Step => ("\\operatorname{step}\\left(", "\\right)"),
-            Function::Pulse => ("\\operatorname{pulse}\\left(", "\\right)"),
-            Function::Ramp => ("\\operatorname{ramp}\\left(", "\\right)"),
-        };
+        let [open, close] = function.facts().latex;
         (Piece::Text(open), close)
     }
 

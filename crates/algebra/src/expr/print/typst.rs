@@ -77,28 +77,7 @@ impl Style for Typst {
     }
 
     fn call(function: Function) -> (Piece<'static>, &'static str) {
-        let open = match function {
-            Function::Sqrt => "sqrt(",
-            Function::Abs => "abs(",
-            Function::Floor => "floor(",
-            Function::Asin => "arcsin(",
-            Function::Acos => "arccos(",
-            Function::Atan => "arctan(",
-            Function::Log => "ln(",
-            Function::Sin => "sin(",
-            Function::Cos => "cos(",
-            Function::Tan => "tan(",
-            Function::Sinh => "sinh(",
-            Function::Cosh => "cosh(",
-            Function::Tanh => "tanh(",
-            Function::Asinh => "op(\"arsinh\")(",
-            Function::Exp => "exp(",
-            Function::Min => "min(",
-            Function::Max => "max(",
-            Function::Int => "integral (",
-            other => return (Piece::Owned(format!("op(\"{}\")(", other.name())), ")"),
-        };
-        (Piece::Text(open), ")")
+        (Piece::Text(function.facts().typst), ")")
     }
 
     fn cases(condition: ExprId, then: ExprId, otherwise: ExprId, pieces: &mut Pieces<'_>) {

@@ -5,6 +5,7 @@ use crate::context::{EnvId, FrameId, GraphPart, Origin, Place, ValueSlot, pair};
 use crate::evaluate::Evaluator;
 use crate::function_table::{DELAY, MEASURES};
 use crate::syntax_queries::bindings;
+use lgm_algebra::expr::Function;
 use lgm_model::DomainId;
 use lgm_source::Span;
 use lgm_syntax::ast::{Expr, ExprKind, Name};
@@ -212,7 +213,7 @@ impl<'a> Evaluator<'a> {
                     "min" | "max" => self.first_known(arguments.iter().map(|entry| &entry.value), place, depth),
                     "sign" => DimId::NONE,
                     // These functions map pure numbers to pure numbers; an argument without a unit gives an unknown dimension.
-                    "sin" | "cos" | "tan" | "exp" | "log" | "tanh" | "asinh" | "atan" => {
+                    name if Function::named(name).is_some_and(|facts| facts.is_pure) => {
                         let dim = self.dimension_of(argument, place, depth);
                         if dim.says_something() { DimId::NONE } else { dim }
                     }

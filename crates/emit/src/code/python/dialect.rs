@@ -56,30 +56,7 @@ impl Dialect for Python<'_> {
         literal(value)
     }
 
-    fn number(&self, value: f64) -> Text {
-        script::number(self, value, "np.pi")
-    }
-
-    fn short(&self, value: f64) -> Text {
-        script::short(self, value)
-    }
-
-    fn whole_power(&self, base: &Text, exponent: u32) -> Option<Text> {
-        let text = format!("{}**{exponent}", base.within(Binding::Atom));
-        self.names.map(|_| Text::new(Binding::Sign, text))
-    }
-
-    fn parameter(&self, index: Index, lane: Lane) -> Option<Text> {
-        self.names.and_then(|names| names.parameter(index, lane))
-    }
-
-    fn element(&self, array: Array, name: &str, index: &str) -> Text {
-        let known = self.names.and_then(|names| names.element(array, index, 0));
-        known.unwrap_or_else(|| match name {
-            "t" => Text::atom(name),
-            _ => Text::atom(self.indexed(name, index)),
-        })
-    }
+    script::notation!("np.pi", "**", 0);
 
     fn name_of_one(&self, operation: Unary) -> String {
         let name = match (operation, self.is_casadi()) {

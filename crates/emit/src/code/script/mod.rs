@@ -30,6 +30,37 @@ pub(crate) fn double(value: f64, not_a_number: &str, infinity: &str) -> String {
     }
 }
 
+/// Implements the notation of a [`Dialect`] with `names`: the name of pi, the operator of powers, and the index of the first entry.
+macro_rules! notation {
+    ($pi:literal, $power:literal, $first:literal) => {
+        fn number(&self, value: f64) -> Text {
+            script::number(self, value, $pi)
+        }
+
+        fn short(&self, value: f64) -> Text {
+            script::short(self, value)
+        }
+
+        fn whole_power(&self, base: &Text, exponent: u32) -> Option<Text> {
+            let text = format!("{}{}{exponent}", base.within(Binding::Atom), $power);
+            self.names.map(|_| Text::new(Binding::Sign, text))
+        }
+
+        fn parameter(&self, index: Index, lane: Lane) -> Option<Text> {
+            self.names.and_then(|names| names.parameter(index, lane))
+        }
+
+        fn element(&self, array: Array, name: &str, index: &str) -> Text {
+            let known = self.names.and_then(|names| names.element(array, index, $first));
+            known.unwrap_or_else(|| match name {
+                "t" => Text::atom(name),
+                _ => Text::atom(self.indexed(name, index)),
+            })
+        }
+    };
+}
+pub(crate) use notation;
+
 /// Prints a number within an expression, where `pi` is the name of that number.
 pub(crate) fn number(language: &dyn Dialect, value: f64, pi: &str) -> Text {
     match value {

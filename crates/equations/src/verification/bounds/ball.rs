@@ -328,9 +328,10 @@ mod tests {
     fn bounds_hold_for_every_number_of_a_ball() {
         let functions = Function::ALL
             .iter()
-            .filter(|entry| !matches!(entry.0, Function::Int | Function::Der));
+            .filter(|facts| !matches!(facts.function, Function::Int | Function::Der));
         let mut tried = 0;
-        for (at, (function, name, _)) in functions.enumerate() {
+        for (at, facts) in functions.enumerate() {
+            let (function, name) = (&facts.function, facts.name);
             for trial in 0..4000u64 {
                 let key = trial + 10_000 * at as u64;
                 let error = 10f64.powi(-(1 + (trial % 14) as i32));
