@@ -41,7 +41,7 @@ fn point(system: &StateSystem, set: usize) -> Values {
     let spread = |k: usize| (1.0 + 0.7 * k as f64 + 2.3 * set as f64).sin();
     let states = system.states.iter().map(|state| state.symbol);
     let inputs = system.inputs.iter().map(|input| input.symbol);
-    let unknowns = system.equations.loops.iter().flat_map(|each| each.unknowns.clone());
+    let unknowns = system.equations.unknowns();
     let all = states
         .chain(inputs)
         .chain(system.input_rates.iter().copied())
@@ -130,7 +130,7 @@ fn numbers_in_the_places_of_parameters_change_nothing() {
         let mut roots = numeric.equations.derivatives.clone();
         roots.extend(&numeric.equations.output_values);
         roots.extend(numeric.equations.assignments.iter().map(|assignment| assignment.value));
-        roots.extend(numeric.equations.loops.iter().flat_map(|each| &each.residuals));
+        roots.extend(numeric.equations.residuals());
         let left = numeric.exprs.symbols_of(&roots);
         assert!(!left.iter().any(|symbol| parameters.contains(symbol)), "{name}");
         let (a, b) = (point(&system, 1), point(&numeric, 1));

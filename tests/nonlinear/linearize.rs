@@ -370,18 +370,8 @@ fn assign(system: &StateSystem, values: &mut Values) {
 
 /// Derivatives and outputs, loops solved by Newton's method with differences.
 fn right_sides(system: &StateSystem, values: &mut Values) -> Vec<f64> {
-    let unknowns: Vec<SymbolId> = system
-        .equations
-        .loops
-        .iter()
-        .flat_map(|each| each.unknowns.clone())
-        .collect();
-    let residuals: Vec<ExprId> = system
-        .equations
-        .loops
-        .iter()
-        .flat_map(|each| each.residuals.clone())
-        .collect();
+    let unknowns: Vec<SymbolId> = system.equations.unknowns().collect();
+    let residuals: Vec<ExprId> = system.equations.residuals().collect();
     let at = |values: &mut Values, z: &[f64]| {
         values.extend(unknowns.iter().copied().zip(z.iter().copied()));
         assign(system, values);

@@ -80,19 +80,11 @@ fn gradient(exprs: &mut Exprs, system: &StateSystem, columns: &[SymbolId]) -> Gr
 }
 
 fn unknowns_of(system: &StateSystem) -> impl Iterator<Item = SymbolId> {
-    system
-        .equations
-        .loops
-        .iter()
-        .flat_map(|entry| entry.unknowns.iter().copied())
+    system.equations.unknowns()
 }
 
 fn residuals_of(system: &StateSystem) -> impl Iterator<Item = ExprId> {
-    system
-        .equations
-        .loops
-        .iter()
-        .flat_map(|entry| entry.residuals.iter().copied())
+    system.equations.residuals()
 }
 
 /// Returns the symbols of all values that a caller can change: states, inputs, rates of inputs and unknowns, in this order.

@@ -74,6 +74,16 @@ pub struct Equations {
 }
 
 impl Equations {
+    /// Returns the residuals of all loops.
+    pub fn residuals(&self) -> impl Iterator<Item = ExprId> {
+        self.loops.iter().flat_map(|each| each.residuals.iter().copied())
+    }
+
+    /// Returns the unknowns of all loops.
+    pub fn unknowns(&self) -> impl Iterator<Item = SymbolId> {
+        self.loops.iter().flat_map(|each| each.unknowns.iter().copied())
+    }
+
     /// Returns all displayed expressions, mutably: rates, outputs, assignments, residuals of loops, and the form with a mass matrix.
     pub fn shown_mut(&mut self) -> impl Iterator<Item = &mut ExprId> {
         let assignments = self.assignments.iter_mut().map(|assignment| &mut assignment.value);

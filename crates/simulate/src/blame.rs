@@ -97,13 +97,8 @@ impl Motion<'_> {
         }
         let states = system.states.iter().enumerate();
         let states = states.filter_map(|(at, _)| Some((*system.equations.derivatives.get(at)?, self.state(at)?)));
-        let residuals = system
-            .equations
-            .loops
-            .iter()
-            .flat_map(|entry| &entry.residuals)
-            .enumerate();
-        let residuals = residuals.filter_map(|(at, id)| Some((*id, self.unknown(at)?)));
+        let residuals = system.equations.residuals().enumerate();
+        let residuals = residuals.filter_map(|(at, id)| Some((id, self.unknown(at)?)));
         let outputs = system
             .outputs
             .iter()
@@ -144,11 +139,7 @@ impl Motion<'_> {
     fn guarded_without_value(&self, id: ExprId) -> Option<Guarded> {
         let system = self.system;
         let assignments = system.equations.assignments.iter().map(|assignment| assignment.value);
-        let residuals = system
-            .equations
-            .loops
-            .iter()
-            .flat_map(|entry| entry.residuals.iter().copied());
+        let residuals = system.equations.residuals();
         let roots: Vec<ExprId> = assignments.chain(residuals).chain(system.right_sides()).collect();
         let Node::Call(Function::Sqrt | Function::Log, list) = system.exprs.node(id) else {
             return None;

@@ -21,13 +21,8 @@ impl Roots {
     pub(crate) fn of(system: &mut StateSystem) -> Roots {
         let mut all = system.equations.derivatives.clone();
         all.extend(&system.equations.output_values);
-        all.extend(system.equations.loops.iter().flat_map(|each| &each.residuals));
-        let unknowns = system
-            .equations
-            .loops
-            .iter()
-            .flat_map(|each| each.unknowns.iter().copied())
-            .collect();
+        all.extend(system.equations.residuals());
+        let unknowns = system.equations.unknowns().collect();
         let mut values: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
         for assignment in &system.equations.assignments {
             let value = system

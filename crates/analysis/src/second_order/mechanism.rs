@@ -291,12 +291,7 @@ fn equations(
         }
         rights.push(right);
     }
-    let unknowns: FxHashSet<SymbolId> = system
-        .equations
-        .loops
-        .iter()
-        .flat_map(|each| each.unknowns.iter().copied())
-        .collect();
+    let unknowns: FxHashSet<SymbolId> = system.equations.unknowns().collect();
     let symbols = written.exprs.symbols_of(&rights);
     match symbols.iter().find(|symbol| unknowns.contains(symbol)) {
         Some(symbol) => Err(no_mechanism(&format!(

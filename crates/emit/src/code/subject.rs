@@ -153,7 +153,7 @@ impl<'a> Subject<'a> {
         let signals = (own < system.inputs.len()).then(|| signals(system, own, &interpreted));
         let layout = Layout::new(system);
         let mut roots: Vec<ExprId> = system.equations.derivatives.clone();
-        roots.extend(system.equations.loops.iter().flat_map(|entry| &entry.residuals));
+        roots.extend(system.equations.residuals());
         roots.extend(system.inputs.iter().filter_map(|input| input.signal));
         roots.extend(&further.roots);
         let crossings = further.crossings.iter().enumerate().map(|(at, id)| (at, *id, 0.0));

@@ -83,7 +83,7 @@ fn is_atom(exprs: &Exprs, node: &Node) -> bool {
 /// Removes assignments that are unused after the additional outputs are gone.
 fn drop_unused(system: &mut StateSystem) {
     let mut roots: Vec<ExprId> = system.right_sides().collect();
-    roots.extend(system.equations.loops.iter().flat_map(|each| &each.residuals));
+    roots.extend(system.equations.residuals());
     roots.extend(system.starts.constraints.iter().map(|constraint| constraint.follows));
     if let Some(mass) = &system.equations.mass_matrix {
         roots.extend(mass.rows.iter().flatten().map(|entry| entry.1));

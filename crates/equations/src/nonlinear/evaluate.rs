@@ -59,16 +59,8 @@ pub(crate) fn point_of(system: &StateSystem, instant: &Instant, unknowns: &[f64]
 
 /// Returns the unknowns of all loops, and their residuals.
 pub(crate) fn loop_parts(system: &StateSystem) -> (Vec<SymbolId>, Vec<ExprId>) {
-    let unknowns = system
-        .equations
-        .loops
-        .iter()
-        .flat_map(|each| each.unknowns.iter().copied());
-    let residuals = system
-        .equations
-        .loops
-        .iter()
-        .flat_map(|each| each.residuals.iter().copied());
+    let unknowns = system.equations.unknowns();
+    let residuals = system.equations.residuals();
     (unknowns.collect(), residuals.collect())
 }
 

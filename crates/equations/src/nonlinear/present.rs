@@ -91,11 +91,7 @@ fn renumber(system: &mut StateSystem, numbered: &[SymbolId]) {
     let assigned = shown
         .chain(&system.equations.assignments)
         .map(|assignment| assignment.symbol);
-    let unknowns = system
-        .equations
-        .loops
-        .iter()
-        .flat_map(|each| each.unknowns.iter().copied());
+    let unknowns = system.equations.unknowns();
     let all: Vec<SymbolId> = assigned.chain(unknowns).collect();
     let numbered: FxHashSet<SymbolId> = numbered.iter().copied().collect();
     // A parameter or a state of the user may also be called w1.
@@ -455,7 +451,7 @@ fn share(system: &mut StateSystem, numbered: &mut Vec<SymbolId>) {
     let mut exprs = std::mem::take(&mut system.exprs);
     let old = std::mem::take(&mut system.equations.assignments);
     let mut roots: Vec<ExprId> = old.iter().map(|assignment| assignment.value).collect();
-    roots.extend(system.equations.loops.iter().flat_map(|each| &each.residuals));
+    roots.extend(system.equations.residuals());
     roots.extend(system.right_sides());
     let mut uses: FxHashMap<ExprId, u32> = FxHashMap::default();
     for id in exprs.reachable(&roots) {

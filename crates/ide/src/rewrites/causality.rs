@@ -341,13 +341,7 @@ fn smoothed(snapshot: &Snapshot, layout: &Layout<'_>, system: &StateSystem, stat
 fn rates_read(system: &StateSystem) -> Vec<bool> {
     let mut roots: Vec<ExprId> = system.right_sides().collect();
     roots.extend(system.equations.assignments.iter().map(|assignment| assignment.value));
-    roots.extend(
-        system
-            .equations
-            .loops
-            .iter()
-            .flat_map(|each| each.residuals.iter().copied()),
-    );
+    roots.extend(system.equations.residuals());
     let symbols = system.exprs.symbols_of(&roots);
     system.input_rates.iter().map(|rate| symbols.contains(rate)).collect()
 }

@@ -22,19 +22,13 @@ pub(crate) struct RatesRead {
 impl RatesRead {
     pub fn new(system: &StateSystem) -> RatesRead {
         let rates: FxHashSet<SymbolId> = system.input_rates.iter().copied().collect();
-        let residuals = system.equations.loops.iter().flat_map(|entry| &entry.residuals);
-        let residuals: Vec<ExprId> = residuals.copied().collect();
+        let residuals: Vec<ExprId> = system.equations.residuals().collect();
         let reads = |roots: &[ExprId]| {
             let found = crate::motion::symbols_behind(system, roots);
             found.iter().any(|symbol| rates.contains(symbol))
         };
         let through_loops = reads(&residuals);
-        let unknowns: FxHashSet<SymbolId> = system
-            .equations
-            .loops
-            .iter()
-            .flat_map(|entry| entry.unknowns.clone())
-            .collect();
+        let unknowns: FxHashSet<SymbolId> = system.equations.unknowns().collect();
         let reads_any = |roots: &[ExprId]| {
             let found = crate::motion::symbols_behind(system, roots);
             let direct = found.iter().any(|symbol| rates.contains(symbol));

@@ -151,7 +151,7 @@ fn spans(longest: f64, size: usize) -> Vec<f64> {
 /// Returns true if the equations themselves depend on time.
 fn follow_time(system: &StateSystem) -> bool {
     let mut roots = system.equations.derivatives.clone();
-    roots.extend(system.equations.loops.iter().flat_map(|entry| &entry.residuals));
+    roots.extend(system.equations.residuals());
     symbols_behind(system, &roots).contains(&system.time)
 }
 

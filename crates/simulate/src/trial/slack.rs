@@ -66,11 +66,7 @@ pub fn with_default_slack(system: &StateSystem, plan: &Plan) -> Option<StateSyst
 /// Returns the guarded values of a system that end within their range, each after its components.
 fn endings(system: &StateSystem) -> Vec<Ending> {
     let assignments = system.equations.assignments.iter().map(|assignment| assignment.value);
-    let residuals = system
-        .equations
-        .loops
-        .iter()
-        .flat_map(|each| each.residuals.iter().copied());
+    let residuals = system.equations.residuals();
     let masses = system
         .equations
         .mass_matrix

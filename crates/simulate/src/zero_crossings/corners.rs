@@ -7,7 +7,7 @@ use lgm_model::system::StateSystem;
 /// Returns the nonsmooth dependence on time and conditions within the equations, and on time within the displayed results.
 pub(crate) fn own_corners(system: &StateSystem) -> Corners {
     let mut roots: Vec<ExprId> = system.equations.derivatives.clone();
-    roots.extend(system.equations.loops.iter().flat_map(|entry| &entry.residuals));
+    roots.extend(system.equations.residuals());
     roots.extend(
         system
             .equations

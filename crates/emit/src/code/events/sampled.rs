@@ -282,7 +282,7 @@ fn refuse_rates(gathered: &Gathered, read: &[ExprId]) -> Result<(), Diagnostic> 
     let system = &gathered.system;
     let equations = &system.equations;
     let mut roots = [&equations.derivatives[..], &equations.output_values].concat();
-    roots.extend(equations.loops.iter().flat_map(|each| &each.residuals));
+    roots.extend(equations.residuals());
     roots.extend(equations.assignments.iter().map(|each| each.value));
     roots.extend(read);
     let symbols = system.exprs.symbols_of(&roots);
