@@ -107,13 +107,13 @@ fn eliminated(
     for _ in 0..states {
         let (column, source) = next(&equations, &open, states, s)?;
         open.retain(|at| *at != source);
-        for at in 0..open.len() {
-            let target = open[at];
+        for place in &mut open {
+            let target = *place;
             if entry(&equations[target].row, column).is_none() {
                 continue;
             }
             let row = without(field, column, &equations[source].row, &equations[target].row)?;
-            open[at] = equations.len();
+            *place = equations.len();
             equations.push(Equation {
                 row,
                 because: Some((target, source, column)),
