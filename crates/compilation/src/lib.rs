@@ -11,6 +11,7 @@ use lgm_equations::bond::{self, BondGraph};
 use lgm_equations::switching::{Events, Made};
 use lgm_equations::{Options, StateRequest, StateSystem};
 use lgm_explain::CausalityReport;
+use lgm_explain::causality::CausalityByHand;
 use lgm_explain::derivation::{Derivation, DerivationSource, VectorDerivation, derivation, vector_derivation};
 use lgm_model::{ElementId, Model};
 use lgm_source::cancellation::Cancellation;
@@ -355,10 +356,7 @@ impl Compilation {
 
     /// Returns the causality with variables that elements set by hand, such as `I1=flow`, and reports of impossible strokes; none if there
     /// is no model.
-    pub fn causality_by_hand(
-        &self,
-        strokes: &[String],
-    ) -> Option<Result<(CausalityReport, Vec<Diagnostic>), Box<Diagnostic>>> {
+    pub fn causality_by_hand(&self, strokes: &[String]) -> Option<CausalityByHand> {
         let (model, graph) = (self.formulated_model().or_else(|| self.model())?, self.bond_graph()?);
         let options = &self.request.equations;
         Some(stack::deep(|| {

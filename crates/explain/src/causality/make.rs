@@ -28,6 +28,9 @@ pub fn causality(
     report(&assigned(model, graph, options), options, system, &[])
 }
 
+/// A causality with strokes set by hand, and the reports of those that are impossible; an error for a text that names no stroke.
+pub type CausalityByHand = Result<(CausalityReport, Vec<Diagnostic>), Box<Diagnostic>>;
+
 /// Returns the causality with variables that elements set by hand, such as `I1=flow`, before all others except those of sources. States are
 /// not named, because the equations of the model may have others. The diagnostics report texts and strokes that are impossible.
 pub fn causality_by_hand(
@@ -35,7 +38,7 @@ pub fn causality_by_hand(
     graph: &lgm_equations::bond::BondGraph,
     options: &Options,
     texts: &[String],
-) -> Result<(CausalityReport, Vec<Diagnostic>), Box<Diagnostic>> {
+) -> CausalityByHand {
     let strokes = strokes(Names { model, graph }, texts)?;
     let (assigned, refused) = assigned_by_hand(model, graph, options, &strokes);
     let holds =

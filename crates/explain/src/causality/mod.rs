@@ -11,7 +11,7 @@ mod text;
 mod tree;
 
 pub use json::json;
-pub use make::{causality, causality_by_hand};
+pub use make::{CausalityByHand, causality, causality_by_hand};
 pub use report::{
     AlgebraicLoop, Bond, CausalPath, CausalityReport, Cause, End, Junction, Member, NormalTree, OpenBonds, Port, Role,
     RunTimeLoop, Step, Storage, TreeMember,
