@@ -381,11 +381,7 @@ impl Run<'_> {
         if let Some(watched) = &mut self.watched {
             watched.tolerate(self.motion, (time, &self.states), &self.scales);
         }
-        // Another change within round-off comes first.
-        let next = self.corners.get(self.corner).map_or(f64::INFINITY, |next| next.time);
-        if !is_reached(next, time) {
-            self.rows_at(time)?;
-        }
+        self.rows_at(time)?;
         Ok(false)
     }
 
