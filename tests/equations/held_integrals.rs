@@ -276,3 +276,27 @@ fn springs_of_no_stiffness_hold_nothing() {
         &["mass.v", "spring.F", "y1", "y2"],
     );
 }
+
+/// The state behind an output in millimetres is in metres; `trim` reads a required value in the unit that is written.
+#[test]
+fn states_of_outputs_in_other_units_are_in_si() {
+    let folder = TempDir::new().unwrap();
+    let text =
+        "model M { node a : translational; input F [N] = 0; f : ForceSource(F) gnd -> a; m : Mass(2 [kg]) a -> gnd;
+        d : Damper(3 [N.s/m]) a -> gnd; output x = int(across(m)) [mm]; output v = across(m) [mm/s];
+        }";
+    fs::write(folder.path().join("m.lgm"), text).unwrap();
+    let output = lgm(folder.path(), &["equations", "m.lgm", "--format", "json"]);
+    ends_with(&output, 0);
+    let found: serde_json::Value = serde_json::from_str(&out(&output)).unwrap();
+    let states = found["states"].as_array().unwrap();
+    let state = states.iter().find(|state| state["name"] == "x").unwrap();
+    assert_eq!(state["unit"], "m");
+    let rested = text.replace("output x = int(across(m)) [mm]; ", "");
+    fs::write(folder.path().join("v.lgm"), rested).unwrap();
+    for value in ["v=2", "v=2 [mm/s]", "v=0.002 [m/s]"] {
+        let output = lgm(folder.path(), &["trim", "v.lgm", "--require", value, "--vary", "F"]);
+        ends_with(&output, 0);
+        assert!(out(&output).contains("F = 0.006 [N]"), "{value}: {}", out(&output));
+    }
+}

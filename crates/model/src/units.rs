@@ -41,6 +41,14 @@ impl SiUnit {
         SiUnit::new(&dimension.text(), dimension)
     }
 
+    /// Returns the unit of the same quantity in SI; an SI unit keeps its notation.
+    pub fn in_si(&self) -> SiUnit {
+        match self.scale == Scale::SI {
+            true => self.clone(),
+            false => SiUnit::of(self.dimension),
+        }
+    }
+
     /// Returns the unit of time.
     pub fn second() -> SiUnit {
         SiUnit::of(Dimension::TIME)

@@ -120,7 +120,8 @@ fn add_states_of_outputs(model: &Model, exprs: &mut Exprs, added: &[usize], stat
             variable: StateVariable::Integral,
             written: Some(output.written.clone()),
             total_of: Vec::new(),
-            unit: output.unit.clone(),
+            // The output may be shown in another unit.
+            unit: output.unit.as_ref().map(SiUnit::in_si),
             symbol: exprs.new_symbol(name, SymbolKind::State),
             start: exprs.zero(),
             start_value: 0.0,
