@@ -111,18 +111,18 @@ fn in_unit_of(
     given: &Quantity,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<f64> {
-    let (Some(unit), Some(own)) = (&given.unit, &output.unit) else {
+    let Some(unit) = &given.unit else {
         return Some(given.number);
     };
-    let printed = quantity(&format!("1 [{own}]")).and_then(|one| one.unit);
-    match printed.filter(|printed| printed.dimension == unit.dimension) {
-        Some(printed) => Some(Scale::of(&printed).from_si(Scale::of(unit).to_si(given.number))),
-        None => {
+    let si = Scale::of(unit).to_si(given.number);
+    match &output.unit {
+        Some(own) if own.dimension != unit.dimension => {
             let message = format!("`--require {}`: this output is in [{own}]", output.name);
-            diagnostics
-                .push(Diagnostic::error(Code::LGM0201, message).help(format!("write `{}=1 [{own}]`", output.name)));
+            let help = format!("write `{}=1 [{own}]`", output.name);
+            diagnostics.push(Diagnostic::error(Code::LGM0201, message).help(help));
             None
         }
+        own => Some(own.as_ref().map_or(si, |own| own.scale.from_si(si))),
     }
 }
 
