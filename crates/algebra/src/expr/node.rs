@@ -39,7 +39,7 @@ pub struct Symbol {
     pub kind: SymbolKind,
 }
 
-/// What is known of a function without its arguments.
+/// The facts of a function that do not depend on its arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     /// The function.

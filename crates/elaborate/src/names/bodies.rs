@@ -401,7 +401,7 @@ impl<'a> Walk<'_, 'a> {
                     false => format!("declare it: `param {text} = ..;`"),
                 })
             });
-        if self.in_block && diagnostic.fixes.is_empty() {
+        if self.in_block && diagnostic.fixes.is_empty() && !is_function(text) {
             diagnostic.help = Some(format!("declare it: `discrete {text} = 0;`"));
         }
         if text == "t" {
